@@ -3,6 +3,8 @@
  */
 #include "core/part.h"
 
+#include "core/error.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +18,9 @@
 
 /* Folders in each other of a tree that is removed. */
 #define DEPTH_MAX 64
+
+/* Bytes of one call of the system. */
+#define READ_AT_ONCE ((gsize) 1 << 30)
 
 #define CREATED (O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -518,6 +523,54 @@ nd_file_write (const gchar *path, gconstpointer bytes, gsize size)
   if (folder >= 0)
     close (folder);
   return reason;
+}
+
+gint
+nd_file_open (const gchar *path, gboolean follow, guint64 *size, GError **error)
+{
+  /* O_NONBLOCK: opening a FIFO would wait for its other end. */
+  const gint fd = open (path,
+      O_RDONLY | O_CLOEXEC | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW));
+  struct stat info;
+  gint reason = errno;
+
+  if (fd >= 0 && fstat (fd, &info) == 0 && S_ISREG (info.st_mode)) {
+    *size = info.st_size;
+    return fd;
+  }
+  if (fd < 0 && reason == ELOOP && !follow)
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
+        "\"%s\" is a symbolic link: a file that a header names must lie beside "
+        "it, put the file itself there",
+        path);
+  else if (fd < 0)
+    g_set_error (error, ND_ERROR,
+        reason == ENOENT ? ND_ERROR_NOT_FOUND : ND_ERROR_OPEN_READ,
+        "\"%s\" cannot be opened for reading: %s", path, g_strerror (reason));
+  else
+    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
+        "\"%s\" is a folder or a device: it must be a file", path);
+  if (fd >= 0)
+    close (fd);
+  return -1;
+}
+
+gssize
+nd_file_read (gint fd, guint64 offset, gpointer bytes, gsize size)
+{
+  gsize done = 0;
+
+  while (done < size) {
+    const gssize got = pread (fd, (guint8 *) bytes + done,
+        MIN (size - done, READ_AT_ONCE), offset + done);
+
+    if (got < 0 && errno != EINTR)
+      return -1;
+    if (got == 0)
+      break;
+    done += MAX (got, 0);
+  }
+  return done;
 }
 
 gchar *

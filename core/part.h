@@ -1,7 +1,7 @@
-/* Files and folders that this process creates where others may write, too. What
- * has a name already is never opened for writing and no link is followed, so
- * that nobody can plant a name. Functions return 0 or an errno, unless they say
- * something else.
+/* Files and folders that this process creates where others may write, too, and
+ * files that it reads. What has a name already is never opened for writing and
+ * no link is followed, so that nobody can plant a name. Functions return 0 or
+ * an errno, unless they say something else.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -70,6 +70,16 @@ gint nd_file_replace (const gchar *path, gconstpointer bytes, gsize size);
  * a folder where only this user and root may write. For output that programs
  * may send anywhere, as to /dev/stdout. */
 gint nd_file_write (const gchar *path, gconstpointer bytes, gsize size);
+
+/* Opens the regular file @path for reading and gives its size in bytes. It may
+ * be a symbolic link only if @follow. Returns a descriptor that the caller
+ * closes, or -1 with ND_ERROR_NOT_FOUND or _OPEN_READ. */
+gint nd_file_open (const gchar *path, gboolean follow, guint64 *size,
+    GError **error);
+
+/* Reads up to @size bytes from @offset on. Returns their number, which is below
+ * @size only at the end, or -1 and errno. */
+gssize nd_file_read (gint fd, guint64 offset, gpointer bytes, gsize size);
 
 /* The content of a file of this user or of root of at most @max bytes, with
  * '\0' appended; NULL if it is anything else. To be freed. */

@@ -1,6 +1,6 @@
 /* Design file: coefficients from the file location. With size, the file has raw
  * float32 samples (little endian, x fastest). Without size, the content
- * decides: .npy, or a format that formats/ reads (NIfTI, NRRD, MetaImage).
+ * decides: .npy, or a recording (NIfTI, NRRD, MetaImage: filterrecording.c).
  * Complex samples make a complex filter.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -11,31 +11,33 @@
 #include "core/budget.h"
 #include "core/convert.h"
 #include "core/error.h"
-#include "core/memory.h"
 #include "core/part.h"
 #include "filters/designs.h"
 #include "filters/parameters.h"
 #include "formats/npyheader.h"
-#include "formats/recording.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* More than the header of .npy may have. */
 #define HEADER_BYTES (128 * 1024)
 
-/* The bytes of a file. */
+/* An open file. */
 typedef struct
 {
   NdBudget budget;
-  NdInput *input;
-  guint8 *data;
+  gint fd; /* -1: closed */
+  guint64 size;
+  guint8 *data; /* its first @length bytes */
   gsize length;
 } File;
 
 static void
 file_clear (File *file)
 {
-  g_clear_pointer (&file->input, nd_input_close);
+  if (file->fd >= 0)
+    close (file->fd);
   nd_budget_free (&file->budget, file->data, file->length);
 }
 
@@ -45,8 +47,8 @@ static gboolean
 filter_file_open_file (File *file, const gchar *location, GError **error)
 {
   nd_budget_init (&file->budget, 0);
-  file->input = nd_input_open (location, TRUE, error);
-  return file->input != NULL;
+  file->fd = nd_file_open (location, TRUE, &file->size, error);
+  return file->fd >= 0;
 }
 
 /* Reads the file, or its first @most bytes. Another program may change it
@@ -55,19 +57,18 @@ static gboolean
 filter_file_read_file (File *file, const gchar *location, guint64 most,
     GError **error)
 {
-  const guint64 length = MIN (nd_input_size (file->input), most);
+  const guint64 length = MIN (file->size, most);
+  gssize got;
 
   file->data = nd_budget_alloc (&file->budget, length);
   if (!file->data)
     return nd_budget_refuse (&file->budget, location, error);
   file->length = length;
-  nd_input_begin (file->input, 0, FALSE);
-  if (nd_input_read (file->input, file->data, length) == (gssize) length)
+  got = nd_file_read (file->fd, 0, file->data, length);
+  if (got == (gssize) length)
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_READ, "\"%s\" cannot be read: %s",
-      location,
-      nd_input_reason (file->input) ? nd_input_reason (file->input)
-                                    : "it has become shorter");
+      location, got < 0 ? g_strerror (errno) : "it has become shorter");
   return FALSE;
 }
 
@@ -76,7 +77,7 @@ load_raw (const gchar *location, File *file, const NdParameters *parameters,
     const NdAxes *axes, GError **error)
 {
   g_autoptr (NdFilter) filter = NULL;
-  const gsize length = nd_input_size (file->input);
+  const gsize length = file->size;
   gsize size[ND_AXES], count;
 
   if (!nd_parameters_get_size (parameters, axes, 0, size, error))
@@ -113,85 +114,56 @@ load_raw (const gchar *location, File *file, const NdParameters *parameters,
   return g_steal_pointer (&filter);
 }
 
-static NdReader *
-filter_file_open_recording (const gchar *location, GError **error)
-{
-  g_autoptr (GError) reason = NULL;
-  NdReader *reader = nd_reader_open (location, NULL, &reason);
+/* Set by programs that read and write recordings. */
+static const NdFilterRecordings *filter_recordings;
+static void (*filter_recordings_search) (void);
 
-  if (reader)
-    return reader;
-  if (g_error_matches (reason, ND_ERROR, ND_ERROR_SETTINGS))
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" is neither .npy nor NIfTI, NRRD or MetaImage; for raw float32 "
-        "samples give size too",
-        location);
-  else
-    g_propagate_error (error, g_steal_pointer (&reason));
-  return NULL;
+void
+nd_filter_set_recordings (const NdFilterRecordings *recordings)
+{
+  g_atomic_pointer_set (&filter_recordings, recordings);
 }
 
-/* The volumes of the recording are the samples of the filter along t. */
-static NdBank *
-load_recording (const gchar *location, GError **error)
+void
+nd_filter_set_search (void (*search) (void))
 {
-  g_autoptr (NdReader) reader = filter_file_open_recording (location, error);
-  g_autoptr (GPtrArray) filters =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) nd_filter_free);
-  g_autofree gpointer volume = NULL;
-  const NdRecording *recording;
-  gsize size[ND_AXES], bytes, samples, components;
-  NdBank *bank;
+  g_atomic_pointer_set (&filter_recordings_search, search);
+}
 
-  if (!reader)
-    return NULL;
-  recording = nd_reader_recording (reader);
-  components = recording->shape.components;
-  if (components > 2 || recording->responses > 1) {
+static const NdFilterRecordings *
+filter_file_find_recordings (const gchar *location, GError **error)
+{
+  void (*search) (void) = g_atomic_pointer_get (&filter_recordings_search);
+  const NdFilterRecordings *recordings =
+      g_atomic_pointer_get (&filter_recordings);
+
+  if (!recordings && search) {
+    search ();
+    recordings = g_atomic_pointer_get (&filter_recordings);
+  }
+  if (!recordings)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" has %" G_GSIZE_FORMAT " components and %d responses per "
-        "volume; it must have one volume of one real or complex number per "
-        "coefficient",
-        location, components, recording->responses);
-    return NULL;
-  }
+        "\"%s\" is not .npy, and what reads and writes NIfTI, NRRD and "
+        "MetaImage is absent: GStreamer's plugin ndfile; for raw float32 "
+        "samples give size too",
+        location);
+  return recordings;
+}
 
-  memcpy (size, recording->shape.size, sizeof (recording->shape.size));
-  size[ND_AXIS_T] = (gsize) MIN (recording->volumes, G_MAXSIZE);
-  for (gsize c = 0; c < components; c++) {
-    NdFilter *filter = nd_design_new_filter ("file", size, error);
+static NdBank *
+filter_file_load_recording (const gchar *location, GError **error)
+{
+  const NdFilterRecordings *recordings =
+      filter_file_find_recordings (location, error);
 
-    if (!filter)
-      return NULL;
-    g_ptr_array_add (filters, filter);
-  }
-  samples = size[0] * size[1] * size[2];
-  bytes = nd_recording_volume_size (recording);
-  volume = g_try_malloc (bytes);
-  if (!volume) {
-    nd_memory_set_error (error, bytes);
-    return NULL;
-  }
-  for (gsize t = 0; t < size[ND_AXIS_T]; t++) {
-    if (!nd_reader_read (reader, volume, error))
-      return NULL;
-    for (gsize i = 0; i < samples * components; i++) {
-      NdFilter *filter = filters->pdata[i % components];
-
-      filter->coefficients[t * samples + i / components] =
-          nd_sample_value (volume, i, recording->type);
-    }
-  }
-  bank = nd_bank_new (filters);
-  bank->is_complex = components == 2;
-  return bank;
+  return recordings ? recordings->load (location, error) : NULL;
 }
 
 static NdBank *
 filter_file_load (const gchar *location, const NdParameters *parameters,
     const NdAxes *axes, GError **error)
 {
-  g_auto (File) file = { 0 };
+  g_auto (File) file = { .fd = -1 };
   guint8 begin[8];
   gssize n;
 
@@ -206,10 +178,9 @@ filter_file_load (const gchar *location, const NdParameters *parameters,
     g_ptr_array_add (filters, filter);
     return nd_bank_new (filters);
   }
-  nd_input_begin (file.input, 0, FALSE);
-  n = nd_input_read (file.input, begin, sizeof (begin));
+  n = nd_file_read (file.fd, 0, begin, sizeof (begin));
   if (n <= 0 || !nd_npy_detect (begin, n))
-    return load_recording (location, error);
+    return filter_file_load_recording (location, error);
   return filter_file_read_file (&file, location, G_MAXUINT64, error)
       ? nd_npy_load (location, file.data, file.length, axes, error)
       : NULL;
@@ -248,7 +219,7 @@ nd_info_file (const NdParameters *parameters, const NdAxes *axes,
     NdBankInfo *info, GError **error)
 {
   const gchar *location = filter_file_get_location (parameters, error);
-  g_auto (File) file = { 0 };
+  g_auto (File) file = { .fd = -1 };
 
   info->is_complex = FALSE;
   if (!location || !filter_file_open_file (&file, location, error))
@@ -260,11 +231,11 @@ nd_info_file (const NdParameters *parameters, const NdAxes *axes,
   if (nd_npy_detect (file.data, file.length)) {
     info->is_complex = nd_npy_is_complex (file.data, file.length);
   } else {
-    g_autoptr (NdReader) reader = filter_file_open_recording (location, error);
+    const NdFilterRecordings *recordings =
+        filter_file_find_recordings (location, error);
 
-    if (!reader)
-      return FALSE;
-    info->is_complex = nd_reader_recording (reader)->shape.components == 2;
+    return recordings
+        && recordings->is_complex (location, &info->is_complex, error);
   }
   return TRUE;
 }
@@ -493,32 +464,13 @@ save_npy (const NdFilter *real, const NdFilter *imaginary, const NdAxes *axes,
 }
 
 static gboolean
-save_recording (const NdFilter *real, const NdFilter *imaginary,
+filter_file_save_recording (const NdFilter *real, const NdFilter *imaginary,
     const gchar *path, GError **error)
 {
-  gsize components = imaginary ? 2 : 1,
-        volume = nd_filter_count (real) / real->size[ND_AXIS_T];
-  NdRecording recording = { .type = ND_FLOAT32,
-    .rate_d = 1,
-    .responses = 1,
-    .shape.components = components,
-    .volumes = real->size[ND_AXIS_T] };
-  g_autoptr (NdWriter) writer = nd_writer_open (path, FALSE, error);
-  g_autofree gfloat *samples = g_new (gfloat, volume * components);
+  const NdFilterRecordings *recordings =
+      filter_file_find_recordings (path, error);
 
-  memcpy (recording.shape.size, real->size, sizeof (recording.shape.size));
-  if (!writer || !nd_writer_begin (writer, &recording, error))
-    return FALSE;
-  for (gsize t = 0; t < real->size[ND_AXIS_T]; t++) {
-    for (gsize i = 0; i < volume; i++) {
-      samples[i * components] = real->coefficients[t * volume + i];
-      if (imaginary)
-        samples[i * components + 1] = imaginary->coefficients[t * volume + i];
-    }
-    if (!nd_writer_write (writer, samples, -1, error))
-      return FALSE;
-  }
-  return nd_writer_finish (writer, error);
+  return recordings && recordings->save (real, imaginary, path, error);
 }
 
 gboolean
@@ -529,7 +481,7 @@ nd_filter_save (const NdFilter *real, const NdFilter *imaginary,
     return save_npy (real, imaginary, axes, path, error);
   for (guint i = 0; i < G_N_ELEMENTS (endings); i++) {
     if (g_str_has_suffix (path, endings[i]))
-      return save_recording (real, imaginary, path, error);
+      return filter_file_save_recording (real, imaginary, path, error);
   }
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
       "\"%s\" has an unknown extension; filters are saved as .npy, .nii, "

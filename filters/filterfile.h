@@ -20,6 +20,28 @@ G_BEGIN_DECLS
 gboolean nd_filter_save (const NdFilter *real, const NdFilter *imaginary,
     const NdAxes *axes, const gchar *path, GError **error);
 
+/* Files of filters that are recordings. Their readers and writers link many
+ * libraries, so that programs choose whether to have them
+ * (nd_filter_use_recordings()). */
+typedef struct
+{
+  /* Two components are a complex filter; the volumes are its samples along t.
+   * Errors as of nd_reader_open(). */
+  NdBank *(*load) (const gchar *location, GError **error);
+  gboolean (*is_complex) (const gchar *location, gboolean *is_complex,
+      GError **error);
+  /* As nd_filter_save(). */
+  gboolean (*save) (const NdFilter *real, const NdFilter *imaginary,
+      const gchar *path, GError **error);
+} NdFilterRecordings;
+
+/* @recordings are static. */
+void nd_filter_set_recordings (const NdFilterRecordings *recordings);
+
+/* @search, which any thread calls, sets the recordings, if it can. It is called
+ * for each file that needs them while there are none. */
+void nd_filter_set_search (void (*search) (void));
+
 /* NumPy's .npy arrays. */
 
 /* A filter from the @length bytes of the .npy file at @location. Reads versions

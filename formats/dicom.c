@@ -7,7 +7,6 @@
 #include "formats/dicomaxes.h"
 #include "formats/dicomcodecs.h"
 #include "formats/dicomframes.h"
-#include "formats/dicompalette.h"
 
 #include <string.h>
 
@@ -52,7 +51,7 @@ free_dicom (NdSlices *slices)
 }
 
 static gboolean
-read_slice (NdSlices *slices, guint64 slice, guint8 *samples,
+dicom_read_slice (NdSlices *slices, guint64 slice, guint8 *samples,
     const gchar **reason)
 {
   Dicom *dicom = (Dicom *) slices;
@@ -156,7 +155,7 @@ refuse_packed (const NdDicomElements *elements, const gchar *path,
 }
 
 static gboolean
-refuse_kind (const NdDicomElements *elements, const gchar *path,
+dicom_refuse_kind (const NdDicomElements *elements, const gchar *path,
     const gchar *advice, GError **error)
 {
   g_autofree gchar *photometric = g_strescape (elements->photometric, NULL);
@@ -198,7 +197,7 @@ check_kind (const NdDicomElements *elements, const gchar *path, GError **error)
       || (elements->pixel_tag != 0x7fe00010 && packed) || elements->stored == 0
       || elements->stored > bits || elements->high >= bits
       || elements->high + 1 < elements->stored)
-    return refuse_kind (elements, path, TO_NPY, error);
+    return dicom_refuse_kind (elements, path, TO_NPY, error);
   return TRUE;
 }
 
@@ -215,7 +214,7 @@ load_palette (Dicom *dicom, const gchar *path, GError **error)
     return TRUE;
   if (dicom->bytes.budget->refused > 0)
     return nd_budget_refuse (dicom->bytes.budget, path, error);
-  return refuse_kind (elements, path,
+  return dicom_refuse_kind (elements, path,
       "its palette is damaged or in segments: \"gdcmconv --apply-lut FILE "
       "NEW.dcm\" (libgdcm-tools) makes colours of it, and NEW.dcm is read",
       error);
@@ -275,7 +274,7 @@ set_scale (Dicom *dicom, NdStored *stored)
 
 /* Whether the samples lie in the file as they are read. */
 static gboolean
-is_plain (const Dicom *dicom)
+dicom_is_plain (const Dicom *dicom)
 {
   const NdDicomElements *elements = &dicom->elements;
 
@@ -318,7 +317,8 @@ find_frames (Dicom *dicom, NdHeader *header, const gchar *path, GError **error)
 }
 
 static gboolean
-read_header (Dicom *dicom, NdHeader *header, const gchar *path, GError **error)
+dicom_read_header (Dicom *dicom, NdHeader *header, const gchar *path,
+    GError **error)
 {
   NdDicomElements *elements = &dicom->elements;
   NdRecording *recording = &header->recording;
@@ -367,15 +367,15 @@ nd_dicom_open (NdHeader *header, NdInput *input, const gchar *path,
   Dicom *dicom = g_new0 (Dicom, 1);
 
   nd_header_init (header, "DICOM");
-  dicom->base.read = read_slice;
+  dicom->base.read = dicom_read_slice;
   dicom->base.free = free_dicom;
   dicom->bytes.input = input;
   dicom->bytes.budget = &header->budget;
   dicom->frames.bytes = &dicom->bytes;
   header->slices = &dicom->base;
-  if (!read_header (dicom, header, path, error))
+  if (!dicom_read_header (dicom, header, path, error))
     return FALSE;
-  if (is_plain (dicom)) {
+  if (dicom_is_plain (dicom)) {
     header->offset = dicom->elements.pixels;
     header->within = TRUE;
     header->stored.swapped = dicom->frames.width > 1

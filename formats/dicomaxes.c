@@ -31,7 +31,7 @@ typedef struct
 } Place;
 
 static gint
-compare (gconstpointer a, gconstpointer b)
+dicom_axes_compare (gconstpointer a, gconstpointer b)
 {
   const Place *first = a, *second = b;
 
@@ -135,7 +135,7 @@ set_rate (NdHeader *header, gdouble seconds)
 
 /* Times of the volumes, in seconds. */
 static gboolean
-set_times (NdHeader *header, const gdouble *seconds, gsize stride)
+dicom_axes_set_times (NdHeader *header, const gdouble *seconds, gsize stride)
 {
   const guint64 n = header->recording.volumes;
   NdList *times = nd_list_new (&header->budget, sizeof (gint64));
@@ -160,7 +160,7 @@ set_times (NdHeader *header, const gdouble *seconds, gsize stride)
 
 /* The steps between frames, which are volumes. */
 static gboolean
-set_steps (NdHeader *header, const NdList *steps)
+dicom_axes_set_steps (NdHeader *header, const NdList *steps)
 {
   const guint64 n = header->recording.volumes;
   g_autoptr (NdList) times = nd_list_new (&header->budget, sizeof (gdouble));
@@ -173,7 +173,8 @@ set_steps (NdHeader *header, const NdList *steps)
     if (!nd_list_add (times, time))
       return FALSE;
   }
-  return set_times (header, (const gdouble *) times->data, sizeof (gdouble));
+  return dicom_axes_set_times (header, (const gdouble *) times->data,
+      sizeof (gdouble));
 }
 
 /* Frames without groups */
@@ -205,7 +206,7 @@ set_plain (NdHeader *header, const NdDicomElements *elements)
             : elements->rate > 0 ? 1 / elements->rate
                                  : 0);
     if (elements->increment == FRAME_STEPS
-        && !set_steps (header, elements->steps))
+        && !dicom_axes_set_steps (header, elements->steps))
       return FALSE;
   }
   nd_dicom_axes_locate (header, elements, first, step);
@@ -242,7 +243,7 @@ join_places (Place *places, gsize n)
 {
   gdouble last = 0;
 
-  qsort (places, n, sizeof (Place), compare);
+  qsort (places, n, sizeof (Place), dicom_axes_compare);
   for (gsize i = 0; i < n; i++) {
     const gdouble place = places[i].place;
 
@@ -250,7 +251,7 @@ join_places (Place *places, gsize n)
       places[i].place = places[i - 1].place;
     last = place;
   }
-  qsort (places, n, sizeof (Place), compare);
+  qsort (places, n, sizeof (Place), dicom_axes_compare);
 }
 
 /* Without temporal indices, frames at the same place follow in time. */
@@ -300,7 +301,7 @@ fill_places (const NdDicomElements *elements, Place *places, gsize n)
     count_repeats (places, n);
   for (gsize i = 0; i < n && indexed; i++)
     places[i].temporal = frames[places[i].frame].temporal;
-  qsort (places, n, sizeof (Place), compare);
+  qsort (places, n, sizeof (Place), dicom_axes_compare);
 }
 
 /* By @places, which are in the order of the slices. */
@@ -332,7 +333,8 @@ set_grouped (NdHeader *header, const NdDicomElements *elements,
       return FALSE;
   }
   return !timed
-      || set_times (header, (const gdouble *) seconds->data, sizeof (gdouble));
+      || dicom_axes_set_times (header, (const gdouble *) seconds->data,
+          sizeof (gdouble));
 }
 
 static gboolean

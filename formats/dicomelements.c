@@ -122,7 +122,7 @@ inflate_from (NdDicomBytes *bytes, guint64 at)
 }
 
 static guint64
-get (const Parser *parser, const guint8 *bytes, guint n)
+dicom_elements_get (const Parser *parser, const guint8 *bytes, guint n)
 {
   const gboolean big = parser->elements->big_endian;
   guint64 number = 0;
@@ -144,9 +144,9 @@ read_head (Parser *parser, guint64 *at, Element *element)
   if (parser->left == 0 || !nd_dicom_bytes_read (parser->bytes, *at, head, 8))
     return FALSE;
   parser->left--;
-  *element =
-      (Element){ .tag = get (parser, head, 2) << 16 | get (parser, head + 2, 2),
-        .length = get (parser, head + 4, 4) };
+  *element = (Element){ .tag = dicom_elements_get (parser, head, 2) << 16
+        | dicom_elements_get (parser, head + 2, 2),
+    .length = dicom_elements_get (parser, head + 4, 4) };
   *at += 8;
   /* Items, and the marks of their ends, have no kind. */
   if ((parser->implicit && element->tag >> 16 != 2)
@@ -155,13 +155,13 @@ read_head (Parser *parser, guint64 *at, Element *element)
     return TRUE;
   }
   memcpy (element->kind, head + 4, 2);
-  element->length = get (parser, head + 6, 2);
+  element->length = dicom_elements_get (parser, head + 6, 2);
   for (guint i = 0; i < G_N_ELEMENTS (wide); i++) {
     if (strcmp (element->kind, wide[i]) != 0)
       continue;
     if (!nd_dicom_bytes_read (parser->bytes, *at, head, 4))
       return FALSE;
-    element->length = get (parser, head, 4);
+    element->length = dicom_elements_get (parser, head, 4);
     *at += 4;
   }
   element->at = *at;
@@ -171,7 +171,8 @@ read_head (Parser *parser, guint64 *at, Element *element)
 /* Values */
 
 static void
-read_text (Parser *parser, const Element *element, gchar text[ND_DICOM_TEXT])
+dicom_elements_read_text (Parser *parser, const Element *element,
+    gchar text[ND_DICOM_TEXT])
 {
   memset (text, 0, ND_DICOM_TEXT);
   if (element->length < ND_DICOM_TEXT
@@ -181,7 +182,7 @@ read_text (Parser *parser, const Element *element, gchar text[ND_DICOM_TEXT])
 }
 
 static guint
-read_integer (Parser *parser, const Element *element)
+dicom_elements_read_integer (Parser *parser, const Element *element)
 {
   guint8 bytes[4];
   const guint n = element->length == 2 ? 2 : 4;
@@ -189,7 +190,7 @@ read_integer (Parser *parser, const Element *element)
   if (element->length < n
       || !nd_dicom_bytes_read (parser->bytes, element->at, bytes, n))
     return 0;
-  return get (parser, bytes, n);
+  return dicom_elements_get (parser, bytes, n);
 }
 
 static gdouble
@@ -202,7 +203,7 @@ read_double (Parser *parser, const Element *element)
   if (element->length != 8
       || !nd_dicom_bytes_read (parser->bytes, element->at, bytes, 8))
     return 0;
-  bits = get (parser, bytes, 8);
+  bits = dicom_elements_get (parser, bytes, 8);
   memcpy (&number, &bits, 8);
   return isfinite (number) ? number : 0;
 }
@@ -210,8 +211,8 @@ read_double (Parser *parser, const Element *element)
 /* Decimal numbers with "\" between them; returns how many there are. Those of
  * US volumes are doubles. */
 static guint
-read_numbers (Parser *parser, const Element *element, gdouble *numbers,
-    guint most)
+dicom_elements_read_numbers (Parser *parser, const Element *element,
+    gdouble *numbers, guint most)
 {
   gchar text[8 * NUMBER_TEXT] = { 0 }, *at = text, *end;
   guint n = 0;
@@ -236,11 +237,11 @@ read_numbers (Parser *parser, const Element *element, gdouble *numbers,
 }
 
 static gdouble
-read_number (Parser *parser, const Element *element)
+dicom_elements_read_number (Parser *parser, const Element *element)
 {
   gdouble number = 0;
 
-  read_numbers (parser, element, &number, 1);
+  dicom_elements_read_numbers (parser, element, &number, 1);
   return number;
 }
 
@@ -301,20 +302,20 @@ read_table (Parser *parser, const Element *element, NdDicomTable *table)
 
   if (element->length != 6)
     return;
-  table->entries = read_integer (parser, &parts[0]);
-  table->first = read_integer (parser, &parts[1]);
+  table->entries = dicom_elements_read_integer (parser, &parts[0]);
+  table->first = dicom_elements_read_integer (parser, &parts[1]);
   if (table->entries == 0)
     table->entries = 65536;
 }
 
 /* "hhmmss.ffffff", of which parts may lack at the end. */
 static gdouble
-read_time (Parser *parser, const Element *element)
+dicom_elements_read_time (Parser *parser, const Element *element)
 {
   gchar text[ND_DICOM_TEXT];
   guint hours, minutes = 0, n = 0;
 
-  read_text (parser, element, text);
+  dicom_elements_read_text (parser, element, text);
   if (sscanf (text, "%2u%2u%n", &hours, &minutes, (gint *) &n) < 1)
     return -1;
   return 3600.0 * hours + 60.0 * minutes
@@ -343,35 +344,37 @@ note_top (Parser *parser, const Element *element)
   for (guint i = 0; i < G_N_ELEMENTS (integers); i++) {
     if (element->tag == integers[i].tag && element->length == 2)
       G_STRUCT_MEMBER (guint, elements, integers[i].offset) =
-          read_integer (parser, element);
+          dicom_elements_read_integer (parser, element);
   }
   switch (element->tag) {
     case 0x00020010:
-      read_text (parser, element, elements->syntax);
+      dicom_elements_read_text (parser, element, elements->syntax);
       break;
     case 0x00080060:
-      read_text (parser, element, elements->modality);
+      dicom_elements_read_text (parser, element, elements->modality);
       break;
     case 0x0020000e:
-      read_text (parser, element, elements->series);
+      dicom_elements_read_text (parser, element, elements->series);
       break;
     case 0x00080032:
-      elements->acquired = read_time (parser, element);
+      elements->acquired = dicom_elements_read_time (parser, element);
       break;
     case 0x00181060:
-      elements->trigger = read_number (parser, element);
+      elements->trigger = dicom_elements_read_number (parser, element);
       break;
     case 0x00200100:
-      elements->temporal = CLAMP (read_number (parser, element), 0, G_MAXINT32);
+      elements->temporal =
+          CLAMP (dicom_elements_read_number (parser, element), 0, G_MAXINT32);
       break;
     case 0x00200013:
-      elements->instance = CLAMP (read_number (parser, element), 0, G_MAXINT32);
+      elements->instance =
+          CLAMP (dicom_elements_read_number (parser, element), 0, G_MAXINT32);
       break;
     case 0x00280004:
-      read_text (parser, element, elements->photometric);
+      dicom_elements_read_text (parser, element, elements->photometric);
       break;
     case 0x00280008:
-      number = read_number (parser, element);
+      number = dicom_elements_read_number (parser, element);
       elements->n_frames = number >= 1 && number < G_MAXINT32 ? number : 1;
       break;
     case 0x00280009: /* a tag, of two numbers */
@@ -379,12 +382,13 @@ note_top (Parser *parser, const Element *element)
         const Element parts[] = { { 0, 2, "", element->at },
           { 0, 2, "", element->at + 2 } };
 
-        elements->increment = read_integer (parser, &parts[0]) << 16
-            | read_integer (parser, &parts[1]);
+        elements->increment = dicom_elements_read_integer (parser, &parts[0])
+                << 16
+            | dicom_elements_read_integer (parser, &parts[1]);
       }
       break;
     case 0x00181063:
-      elements->frame_time = read_number (parser, element);
+      elements->frame_time = dicom_elements_read_number (parser, element);
       break;
     case 0x00181065:
       read_list (parser, element, &elements->steps);
@@ -395,7 +399,7 @@ note_top (Parser *parser, const Element *element)
     case 0x00180040: /* cine rate */
     case 0x00082144: /* recommended display frame rate */
       if (elements->rate <= 0)
-        elements->rate = read_number (parser, element);
+        elements->rate = dicom_elements_read_number (parser, element);
       break;
     case 0x00281101: /* the tables of a palette */
     case 0x00281102:
@@ -411,7 +415,7 @@ note_top (Parser *parser, const Element *element)
       table->words = strcmp (element->kind, "OW") == 0;
       break;
     case 0x3004000e:
-      elements->dose = read_number (parser, element);
+      elements->dose = dicom_elements_read_number (parser, element);
       break;
   }
 }
@@ -427,10 +431,10 @@ note_region (Parser *parser, const Element *element)
     return;
   switch (element->tag) {
     case 0x00186024:
-      parser->region_units[0] = read_integer (parser, element);
+      parser->region_units[0] = dicom_elements_read_integer (parser, element);
       break;
     case 0x00186026:
-      parser->region_units[1] = read_integer (parser, element);
+      parser->region_units[1] = dicom_elements_read_integer (parser, element);
       break;
     case 0x0018602c:
     case 0x0018602e:
@@ -449,14 +453,16 @@ note_frame (Parser *parser, const Element *element, NdDicomFrame *frame)
 
   switch (element->tag) {
     case 0x00200032:
-      frame->placed |= read_numbers (parser, element, frame->position, 3) == 3;
+      frame->placed |=
+          dicom_elements_read_numbers (parser, element, frame->position, 3)
+          == 3;
       break;
     case 0x00209301: /* in the frame of reference of a volume of ultrasound */
       if (!frame->placed)
         frame->placed = read_doubles (parser, *element, frame->position, 3) > 0;
       break;
     case 0x00200037:
-      if (read_numbers (parser, element, numbers, 6) == 6) {
+      if (dicom_elements_read_numbers (parser, element, numbers, 6) == 6) {
         memcpy (elements->orientation, numbers, sizeof (numbers));
         elements->oriented = TRUE;
       }
@@ -467,29 +473,31 @@ note_frame (Parser *parser, const Element *element, NdDicomFrame *frame)
             read_doubles (parser, *element, elements->orientation, 6) > 0;
       break;
     case 0x00280030: /* of rows, of columns */
-      if (read_numbers (parser, element, numbers, 2) == 2) {
+      if (dicom_elements_read_numbers (parser, element, numbers, 2) == 2) {
         elements->spacing[0] = numbers[1];
         elements->spacing[1] = numbers[0];
       }
       break;
     case 0x00180050:
-      elements->thickness = read_number (parser, element);
+      elements->thickness = dicom_elements_read_number (parser, element);
       break;
     case 0x00180088:
-      elements->distance = fabs (read_number (parser, element));
+      elements->distance = fabs (dicom_elements_read_number (parser, element));
       break;
     case 0x00281052:
       frame->scaled |=
-          read_numbers (parser, element, &frame->intercept, 1) == 1;
+          dicom_elements_read_numbers (parser, element, &frame->intercept, 1)
+          == 1;
       break;
     case 0x00281053:
-      frame->scaled |= read_numbers (parser, element, &frame->slope, 1) == 1;
+      frame->scaled |=
+          dicom_elements_read_numbers (parser, element, &frame->slope, 1) == 1;
       break;
     case 0x00209128:
-      frame->temporal = read_integer (parser, element);
+      frame->temporal = dicom_elements_read_integer (parser, element);
       break;
     case 0x00209057:
-      frame->in_stack = read_integer (parser, element);
+      frame->in_stack = dicom_elements_read_integer (parser, element);
       break;
     case 0x0020930d:
       frame->seconds = read_double (parser, element);
@@ -499,7 +507,7 @@ note_frame (Parser *parser, const Element *element, NdDicomFrame *frame)
 }
 
 static void
-note (Parser *parser, const Element *element, Scope scope)
+dicom_elements_note (Parser *parser, const Element *element, Scope scope)
 {
   NdDicomElements *elements = parser->elements;
   NdList *frames = elements->frames;
@@ -657,7 +665,7 @@ read_elements (Parser *parser, guint64 *at, guint64 end, Scope scope)
         return FALSE;
       continue;
     }
-    note (parser, &element, scope);
+    dicom_elements_note (parser, &element, scope);
     *at += element.length;
   }
   return TRUE;

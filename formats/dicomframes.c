@@ -155,7 +155,7 @@ unpack_segment (const guint8 *from, gsize n, guint8 *to, gsize stride,
 }
 
 static guint32
-little (const guint8 *bytes)
+dicom_frames_little (const guint8 *bytes)
 {
   return (guint32) bytes[3] << 24 | bytes[2] << 16 | bytes[1] << 8 | bytes[0];
 }
@@ -169,12 +169,14 @@ unpack_rle (NdDicomFrames *frames, gsize n, guint8 *samples)
   const gsize pixels = frames->samples / components;
 
   frames->reason = "its RLE data are damaged";
-  if (n < RLE_HEADER || segments > RLE_SEGMENTS || little (packed) != segments)
+  if (n < RLE_HEADER || segments > RLE_SEGMENTS
+      || dicom_frames_little (packed) != segments)
     return FALSE;
   for (gsize s = 0; s < segments; s++) {
     const gsize byte = s % frames->width;
-    const gsize begin = little (packed + 4 + 4 * s);
-    const gsize end = s + 1 < segments ? little (packed + 8 + 4 * s) : n;
+    const gsize begin = dicom_frames_little (packed + 4 + 4 * s);
+    const gsize end =
+        s + 1 < segments ? dicom_frames_little (packed + 8 + 4 * s) : n;
     const gsize place = s / frames->width * frames->width
         + (G_BYTE_ORDER == G_LITTLE_ENDIAN ? frames->width - 1 - byte : byte);
 
@@ -218,7 +220,8 @@ read_fragments (NdDicomFrames *frames, guint64 number, gsize *n)
 }
 
 static gboolean
-decode (NdDicomFrames *frames, gsize n, guint8 *samples, gboolean *is_rgb)
+dicom_frames_decode (NdDicomFrames *frames, gsize n, guint8 *samples,
+    gboolean *is_rgb)
 {
   const NdDicomElements *elements = frames->elements;
   const NdDicomPacked frame = { .packed = frames->packed,
@@ -410,7 +413,7 @@ nd_dicom_frames_read (NdDicomFrames *frames, guint64 number, guint8 *samples)
     if (!read_fragments (frames, number, &n)
         || !(strcmp (elements->syntax, RLE) == 0
                 ? unpack_rle (frames, n, samples)
-                : decode (frames, n, samples, &is_rgb)))
+                : dicom_frames_decode (frames, n, samples, &is_rgb)))
       return FALSE;
   } else {
     if (!read_plain (frames, number))
@@ -423,4 +426,88 @@ nd_dicom_frames_read (NdDicomFrames *frames, guint64 number, guint8 *samples)
   if (!is_rgb && g_str_has_prefix (elements->photometric, "YBR_FULL"))
     convert_ybr (samples, frames->samples);
   return TRUE;
+}
+
+/* The palette of a DICOM file: a table of colours for its samples (DICOM PS3.3,
+ * C.7.6.3.1.5 and .6).
+ */
+
+/* Reads a table into every third place. Bytes of a file of big-endian words
+ * change places. */
+static gboolean
+load_table (NdDicomPalette *palette, const NdDicomElements *elements,
+    NdDicomBytes *bytes, guint colour)
+{
+  const NdDicomTable *table = &elements->tables[colour];
+  const gsize n = palette->n * palette->width, have = n + n % 2;
+  const gboolean swapped = elements->big_endian && table->words;
+  guint8 *from = nd_budget_alloc (palette->budget, have);
+  gboolean ok = from
+      && nd_dicom_bytes_read (bytes, table->at, from, MIN (have, table->n));
+
+  for (guint i = 0; i < palette->n && ok; i++) {
+    guint8 *to = palette->colours + (3 * i + colour) * palette->width;
+    guint16 word;
+
+    if (palette->width == 1) {
+      *to = from[swapped ? i ^ 1 : i];
+      continue;
+    }
+    memcpy (&word, from + 2 * i, 2);
+    word =
+        elements->big_endian ? GUINT16_FROM_BE (word) : GUINT16_FROM_LE (word);
+    memcpy (to, &word, 2);
+  }
+  nd_budget_free (palette->budget, from, have);
+  return ok;
+}
+
+gboolean
+nd_dicom_palette_load (NdDicomPalette *palette, const NdDicomElements *elements,
+    NdDicomBytes *bytes)
+{
+  const NdDicomTable *red = elements->tables;
+
+  palette->budget = bytes->budget;
+  palette->n = red->entries;
+  palette->first = red->first;
+  palette->width = red->n < 2 * (guint64) red->entries ? 1 : 2;
+  for (guint c = 0; c < 3; c++) {
+    const NdDicomTable *table = &elements->tables[c];
+
+    if (table->entries == 0 || table->entries != red->entries
+        || table->first != red->first || table->n < palette->n * palette->width)
+      return FALSE;
+  }
+  palette->size = 3 * palette->n * palette->width;
+  palette->colours = nd_budget_alloc (palette->budget, palette->size);
+  return palette->colours && load_table (palette, elements, bytes, 0)
+      && load_table (palette, elements, bytes, 1)
+      && load_table (palette, elements, bytes, 2);
+}
+
+void
+nd_dicom_palette_clear (NdDicomPalette *palette)
+{
+  nd_budget_free (palette->budget, palette->colours, palette->size);
+  *palette = (NdDicomPalette){ 0 };
+}
+
+void
+nd_dicom_palette_apply (const NdDicomPalette *palette, const guint8 *samples,
+    gsize bytes, gsize n, guint8 *colours)
+{
+  const gsize size = 3 * palette->width;
+
+  for (gsize i = 0; i < n; i++) {
+    guint16 sample = samples[i];
+    guint place;
+
+    if (bytes == 2)
+      memcpy (&sample, samples + 2 * i, 2);
+    place = sample < palette->first
+        ? 0
+        : MIN (sample - palette->first, palette->n - 1);
+    memcpy (colours + i * size, palette->colours + place * size, size);
+  }
 }

@@ -24,7 +24,7 @@ jump_back (j_common_ptr jpeg)
 }
 
 static void
-ignore (j_common_ptr jpeg)
+dicom_jpeg_ignore (j_common_ptr jpeg)
 {
 }
 
@@ -63,7 +63,7 @@ nd_dicom_jpeg_read (const NdDicomPacked *frame, guint8 *samples,
   *reason = "its JPEG data are damaged";
   jpeg.err = jpeg_std_error (&errors.base);
   errors.base.error_exit = jump_back;
-  errors.base.output_message = ignore;
+  errors.base.output_message = dicom_jpeg_ignore;
   errors.base.emit_message = note_warning;
   if (setjmp (errors.back)) {
     jpeg_destroy_decompress (&jpeg);

@@ -40,7 +40,7 @@ typedef struct
 } Source;
 
 static guint
-get (const guint8 *bytes, guint n)
+dicom_jpeg2000_get (const guint8 *bytes, guint n)
 {
   guint number = 0;
 
@@ -86,8 +86,9 @@ check_precincts (const guint8 *segment, gsize n, guint marker, guint components)
 static guint64
 count_tiles (const guint8 *size)
 {
-  const guint64 end = get (size, 4), tile = get (size + 16, 4);
-  const guint64 first = get (size + 24, 4);
+  const guint64 end = dicom_jpeg2000_get (size, 4),
+                tile = dicom_jpeg2000_get (size + 16, 4);
+  const guint64 first = dicom_jpeg2000_get (size + 24, 4);
 
   return first < end && tile > 0 ? (end - first + tile - 1) / tile : 0;
 }
@@ -101,11 +102,13 @@ check_size (const Source *source, const NdDicomPacked *frame)
   guint64 tiles;
 
   if (source->n < SIZE_LEAST || frame->components > COMPONENTS_MAX
-      || get (size + 32, 2) != frame->components
-      || get (size, 4) - get (size + 8, 4) != frame->columns
-      || get (size + 4, 4) - get (size + 12, 4) != frame->rows
-      || get (size + 16, 4) < MIN (frame->columns, SMALLEST_TILE)
-      || get (size + 20, 4) < MIN (frame->rows, SMALLEST_TILE))
+      || dicom_jpeg2000_get (size + 32, 2) != frame->components
+      || dicom_jpeg2000_get (size, 4) - dicom_jpeg2000_get (size + 8, 4)
+          != frame->columns
+      || dicom_jpeg2000_get (size + 4, 4) - dicom_jpeg2000_get (size + 12, 4)
+          != frame->rows
+      || dicom_jpeg2000_get (size + 16, 4) < MIN (frame->columns, SMALLEST_TILE)
+      || dicom_jpeg2000_get (size + 20, 4) < MIN (frame->rows, SMALLEST_TILE))
     return FALSE;
   return g_uint64_checked_mul (&tiles, count_tiles (size),
              count_tiles (size + 4))
@@ -117,7 +120,7 @@ check_size (const Source *source, const NdDicomPacked *frame)
 /* Markers of segments that the library knows. Before others it looks for the
  * next one that it knows. */
 static gboolean
-is_known (guint marker)
+dicom_jpeg2000_is_known (guint marker)
 {
   static const guint8 markers[] = { 0x50, 0x51, 0x52, 0x53, 0x55, 0x57, 0x58,
     0x59, 0x5c, 0x5d, 0x5e, 0x5f, 0x60, 0x61, 0x63, 0x64, 0x74, 0x75, 0x77,
@@ -135,7 +138,8 @@ check_headers (const Source *source, guint components)
   gsize at = 2, tile = 0, tile_bytes = 0;
 
   while (at + 4 <= source->n) {
-    const guint marker = get (bytes + at, 2), n = get (bytes + at + 2, 2);
+    const guint marker = dicom_jpeg2000_get (bytes + at, 2),
+                n = dicom_jpeg2000_get (bytes + at + 2, 2);
 
     if (marker == SOD) {
       /* A tile without a length is the last one. */
@@ -148,11 +152,11 @@ check_headers (const Source *source, guint components)
     }
     if (marker == EOC)
       return TRUE;
-    if (!is_known (marker) || n < 2 || n > source->n - at - 2)
+    if (!dicom_jpeg2000_is_known (marker) || n < 2 || n > source->n - at - 2)
       return FALSE;
     if (marker == SOT && n >= 10) {
       tile = at;
-      tile_bytes = get (bytes + at + 6, 4);
+      tile_bytes = dicom_jpeg2000_get (bytes + at + 6, 4);
     }
     if ((marker == COD || marker == COC)
         && !check_precincts (bytes + at + 2, n, marker, components))
@@ -163,7 +167,7 @@ check_headers (const Source *source, guint components)
 }
 
 static OPJ_SIZE_T
-read_bytes (void *to, OPJ_SIZE_T n, void *data)
+dicom_jpeg2000_read_bytes (void *to, OPJ_SIZE_T n, void *data)
 {
   Source *source = data;
   const gsize got = MIN (n, source->n - source->at);
@@ -176,7 +180,7 @@ read_bytes (void *to, OPJ_SIZE_T n, void *data)
 }
 
 static OPJ_OFF_T
-skip (OPJ_OFF_T n, void *data)
+dicom_jpeg2000_skip (OPJ_OFF_T n, void *data)
 {
   Source *source = data;
 
@@ -187,7 +191,7 @@ skip (OPJ_OFF_T n, void *data)
 }
 
 static OPJ_BOOL
-seek (OPJ_OFF_T to, void *data)
+dicom_jpeg2000_seek (OPJ_OFF_T to, void *data)
 {
   Source *source = data;
 
@@ -214,8 +218,8 @@ is_expected (const NdDicomPacked *frame, const opj_image_t *image)
 }
 
 static gboolean
-take_samples (const NdDicomPacked *frame, const opj_image_t *image,
-    guint8 *samples)
+dicom_jpeg2000_take_samples (const NdDicomPacked *frame,
+    const opj_image_t *image, guint8 *samples)
 {
   const gsize pixels = (gsize) frame->columns * frame->rows;
 
@@ -243,8 +247,8 @@ take_samples (const NdDicomPacked *frame, const opj_image_t *image,
 }
 
 static gboolean
-decode (opj_codec_t *codec, opj_stream_t *stream, const NdDicomPacked *frame,
-    guint8 *samples)
+dicom_jpeg2000_decode (opj_codec_t *codec, opj_stream_t *stream,
+    const NdDicomPacked *frame, guint8 *samples)
 {
   opj_dparameters_t parameters;
   opj_image_t *image = NULL;
@@ -255,7 +259,7 @@ decode (opj_codec_t *codec, opj_stream_t *stream, const NdDicomPacked *frame,
       && opj_decoder_set_strict_mode (codec, OPJ_TRUE)
       && opj_read_header (stream, codec, &image) && is_expected (frame, image)
       && opj_decode (codec, stream, image)
-      && take_samples (frame, image, samples);
+      && dicom_jpeg2000_take_samples (frame, image, samples);
   if (image)
     opj_image_destroy (image);
   return ok;
@@ -281,12 +285,12 @@ nd_dicom_jpeg2000_read (const NdDicomPacked *frame, guint8 *samples,
     return FALSE;
   stream = opj_stream_default_create (OPJ_TRUE);
   codec = opj_create_decompress (OPJ_CODEC_J2K);
-  opj_stream_set_read_function (stream, read_bytes);
-  opj_stream_set_skip_function (stream, skip);
-  opj_stream_set_seek_function (stream, seek);
+  opj_stream_set_read_function (stream, dicom_jpeg2000_read_bytes);
+  opj_stream_set_skip_function (stream, dicom_jpeg2000_skip);
+  opj_stream_set_seek_function (stream, dicom_jpeg2000_seek);
   opj_stream_set_user_data (stream, &source, NULL);
   opj_stream_set_user_data_length (stream, source.n);
-  ok = decode (codec, stream, frame, samples);
+  ok = dicom_jpeg2000_decode (codec, stream, frame, samples);
   opj_destroy_codec (codec);
   opj_stream_destroy (stream);
   return ok;

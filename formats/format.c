@@ -11,7 +11,6 @@
 #include "formats/nifti.h"
 #include "formats/npy.h"
 #include "formats/npyheader.h"
-#include "formats/npz.h"
 #include "formats/nrrd.h"
 #include "formats/recording.h"
 #include "formats/tiff.h"

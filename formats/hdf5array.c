@@ -3,9 +3,8 @@
  */
 #include "formats/hdf5array.h"
 
-#include "formats/hdf5chunks.h"
-
 #include <string.h>
+#include <zlib.h>
 
 #define UNDEFINED G_MAXUINT64
 #define TREE_BYTES 24
@@ -166,7 +165,8 @@ take_fill (Description *description, guint type, const guint8 *bytes, gsize n)
 }
 
 static gboolean
-take_message (guint type, const guint8 *bytes, gsize n, gpointer data)
+hdf5_array_take_message (guint type, const guint8 *bytes, gsize n,
+    gpointer data)
 {
   Description *description = data;
 
@@ -187,7 +187,7 @@ take_message (guint type, const guint8 *bytes, gsize n, gpointer data)
 
 /* Whether a chunk has bytes that can be counted, and none of its sizes is 0. */
 static gboolean
-check_chunk (const NdHdf5Array *array)
+hdf5_array_check_chunk (const NdHdf5Array *array)
 {
   gsize bytes = nd_stored_size (array->type);
 
@@ -213,7 +213,8 @@ nd_hdf5_array_open (NdHdf5Array *array, NdHdf5File *file, const gchar *path,
   *reason =
       "an array is absent, damaged, or in a large group of HDF5 1.8: " REPACK;
   if (!nd_hdf5_file_find (file, path, &at)
-      || !nd_hdf5_file_messages (file, at, take_message, &description))
+      || !nd_hdf5_file_messages (file, at, hdf5_array_take_message,
+          &description))
     return FALSE;
   *reason = description.reason;
   if (!*reason && !description.has_type)
@@ -222,7 +223,7 @@ nd_hdf5_array_open (NdHdf5Array *array, NdHdf5File *file, const gchar *path,
     *reason = "it has more than five axes, or none";
   if (!*reason
       && (!description.has_layout
-          || (array->is_chunked && !check_chunk (array))))
+          || (array->is_chunked && !hdf5_array_check_chunk (array))))
     *reason = "an array is damaged";
   if (description.fill != nd_stored_size (array->type))
     memset (array->fill, 0, sizeof (array->fill));
@@ -249,7 +250,8 @@ typedef struct
 
 /* A key: bytes, filters that are skipped, the first sample, 0. */
 static gint
-compare (const NdHdf5Array *array, const guint8 *key, const guint64 *origin)
+hdf5_array_compare (const NdHdf5Array *array, const guint8 *key,
+    const guint64 *origin)
 {
   for (guint a = 0; a < array->axes; a++) {
     const guint64 at = nd_hdf5_number (key + 8 + 8 * a, 8);
@@ -262,8 +264,8 @@ compare (const NdHdf5Array *array, const guint8 *key, const guint64 *origin)
 
 /* FALSE if the tree is damaged. */
 static gboolean
-find_chunk (const NdHdf5Array *array, NdHdf5File *file, const guint64 *origin,
-    Chunk *chunk)
+hdf5_array_find_chunk (const NdHdf5Array *array, NdHdf5File *file,
+    const guint64 *origin, Chunk *chunk)
 {
   const gsize key = 8 + 8 * (array->axes + 1), entry = key + 8;
   guint64 at = array->place;
@@ -287,10 +289,10 @@ find_chunk (const NdHdf5Array *array, NdHdf5File *file, const guint64 *origin,
         || !nd_hdf5_block_load (&block, file, at + TREE_BYTES, n * entry))
       return FALSE;
     for (guint i = 0; i < n; i++) {
-      if (compare (array, block.bytes + i * entry, origin) <= 0)
+      if (hdf5_array_compare (array, block.bytes + i * entry, origin) <= 0)
         last = block.bytes + i * entry;
     }
-    if (!last || (level == 0 && compare (array, last, origin) != 0))
+    if (!last || (level == 0 && hdf5_array_compare (array, last, origin) != 0))
       return TRUE;
     at = nd_hdf5_number (last + key, 8);
     if (level == 0) {
@@ -322,8 +324,8 @@ load_chunk (NdHdf5Array *array, NdHdf5File *file, const Chunk *chunk,
 }
 
 static gboolean
-read_chunk (NdHdf5Array *array, NdHdf5File *file, const guint64 *origin,
-    NdHdf5Box *box, const gchar **reason)
+hdf5_array_read_chunk (NdHdf5Array *array, NdHdf5File *file,
+    const guint64 *origin, NdHdf5Box *box, const gchar **reason)
 {
   gsize wanted = nd_stored_size (array->type);
   Chunk chunk;
@@ -336,7 +338,7 @@ read_chunk (NdHdf5Array *array, NdHdf5File *file, const guint64 *origin,
     return TRUE;
   }
   *reason = "its tree of chunks is damaged";
-  if (!find_chunk (array, file, origin, &chunk))
+  if (!hdf5_array_find_chunk (array, file, origin, &chunk))
     return FALSE;
   if (chunk.place == UNDEFINED)
     return TRUE;
@@ -367,7 +369,7 @@ read_chunks (NdHdf5Array *array, NdHdf5File *file, const guint64 *start,
   do {
     NdHdf5Box box = { file->input, NULL, 0, origin, chunk };
 
-    if (!read_chunk (array, file, origin, &box, reason))
+    if (!hdf5_array_read_chunk (array, file, origin, &box, reason))
       return FALSE;
     *reason = "it is truncated";
     if (!nd_hdf5_copy (array, &box, start, count, samples, stride))
@@ -397,4 +399,209 @@ nd_hdf5_array_read (NdHdf5Array *array, NdHdf5File *file, const guint64 *start,
           || array->place <= nd_input_size (file->input)
       ? nd_hdf5_copy (array, &box, start, count, samples, stride)
       : FALSE;
+}
+
+/* Reads samples of an HDF5 array: from the file, or from its chunks.
+ */
+
+/* Filters, as HDF5 counts them. */
+#define DEFLATE 1
+#define SHUFFLE 2
+#define FLETCHER32 3
+#define SUM_BYTES 4
+
+/* One byte of deflate data makes at most 1032 bytes. */
+#define DEFLATE_RATIO 1032
+
+/* Words whose sums fit in 32 bits. */
+#define SUM_WORDS 360
+
+gboolean
+nd_hdf5_has_filter (guint filter)
+{
+  return filter >= DEFLATE && filter <= FLETCHER32;
+}
+
+static guint32
+hdf5_array_fold (guint32 sum)
+{
+  return (sum & 0xffff) + (sum >> 16);
+}
+
+/* Fletcher's sum over words of 16 bits, the high byte first. */
+static guint32
+sum_bytes (const guint8 *bytes, gsize n)
+{
+  guint32 first = 0, second = 0;
+  gsize i = 0;
+
+  while (i + 1 < n) {
+    for (guint word = 0; word < SUM_WORDS && i + 1 < n; word++, i += 2) {
+      first += (guint32) bytes[i] << 8 | bytes[i + 1];
+      second += first;
+    }
+    first = hdf5_array_fold (first);
+    second = hdf5_array_fold (second);
+  }
+  if (i < n) {
+    first = hdf5_array_fold (first + ((guint32) bytes[i] << 8));
+    second = hdf5_array_fold (second + first);
+  }
+  return hdf5_array_fold (second) << 16 | hdf5_array_fold (first);
+}
+
+static gboolean
+check_sum (const guint8 *bytes, gsize *n)
+{
+  guint32 sum;
+
+  if (*n < SUM_BYTES)
+    return FALSE;
+  *n -= SUM_BYTES;
+  memcpy (&sum, bytes + *n, sizeof (sum));
+  return GUINT32_FROM_LE (sum) == sum_bytes (bytes, *n);
+}
+
+static gboolean
+inflate_bytes (const guint8 *from, gsize n, guint8 *to, gsize *room)
+{
+  uLongf got = *room;
+  const gint status = uncompress (to, &got, from, n);
+
+  *room = got;
+  return status == Z_OK;
+}
+
+/* The first bytes of all samples, then the second ones, and so on. */
+static void
+unshuffle (const guint8 *from, gsize n, guint8 *to, gsize width)
+{
+  const gsize samples = n / width;
+
+  for (gsize b = 0; b < width; b++) {
+    for (gsize i = 0; i < samples; i++)
+      to[i * width + b] = from[b * samples + i];
+  }
+  memcpy (to + samples * width, from + samples * width, n - samples * width);
+}
+
+static void
+swap_buffers (NdHdf5Array *array)
+{
+  guint8 *bytes = array->packed;
+  const gsize size = array->packed_size;
+
+  array->packed = array->unpacked;
+  array->packed_size = array->unpacked_size;
+  array->unpacked = bytes;
+  array->unpacked_size = size;
+}
+
+gboolean
+nd_hdf5_unpack (NdHdf5Array *array, NdBudget *budget, gsize n, guint32 skipped,
+    gsize wanted, const gchar **reason)
+{
+  const gsize width = nd_stored_size (array->type);
+  const gsize room = MAX (wanted + SUM_BYTES, n);
+
+  *reason = "a chunk is damaged";
+  if (wanted / DEFLATE_RATIO > n)
+    return FALSE;
+  swap_buffers (array);
+  for (guint i = array->n_filters; i-- > 0;) {
+    gsize got = room;
+
+    if (skipped >> i & 1)
+      continue;
+    if (array->filters[i] == FLETCHER32) {
+      if (!check_sum (array->unpacked, &n))
+        return FALSE;
+      continue;
+    }
+    if (!nd_budget_reuse (budget, &array->packed, &array->packed_size, room))
+      return FALSE;
+    if (array->filters[i] == SHUFFLE)
+      unshuffle (array->unpacked, n, array->packed, width);
+    else if (inflate_bytes (array->unpacked, n, array->packed, &got))
+      n = got;
+    else
+      return FALSE;
+    swap_buffers (array);
+  }
+  return n == wanted;
+}
+
+/* Copies */
+
+/* Copies @n samples, or fills them. */
+static gboolean
+hdf5_array_copy_row (const NdHdf5Array *array, const NdHdf5Box *box, guint64 at,
+    gsize n, guint8 *to, gsize stride)
+{
+  const gsize width = nd_stored_size (array->type);
+  guint8 row[4096];
+
+  if (box->address && stride == width) {
+    nd_input_begin (box->input, box->address + at * width, FALSE);
+    return nd_input_read (box->input, to, n * width) == (gssize) (n * width);
+  }
+  for (gsize done = 0; done < n;) {
+    const gsize part = MIN (n - done, sizeof (row) / width);
+    const guint8 *from = row;
+
+    if (box->memory) {
+      from = box->memory + (at + done) * width;
+    } else if (box->address) {
+      nd_input_begin (box->input, box->address + (at + done) * width, FALSE);
+      if (nd_input_read (box->input, row, part * width)
+          != (gssize) (part * width))
+        return FALSE;
+    }
+    for (gsize i = 0; i < part; i++)
+      memcpy (to + (done + i) * stride,
+          box->memory || box->address ? from + i * width : array->fill, width);
+    done += part;
+  }
+  return TRUE;
+}
+
+gboolean
+nd_hdf5_copy (const NdHdf5Array *array, const NdHdf5Box *box,
+    const guint64 *start, const guint64 *count, guint8 *samples, gsize stride)
+{
+  const guint axes = array->axes;
+  guint64 low[ND_HDF5_AXES], high[ND_HDF5_AXES], at[ND_HDF5_AXES];
+  guint64 row;
+  guint last = axes - 1;
+
+  for (guint a = 0; a < axes; a++) {
+    low[a] = at[a] = MAX (start[a], box->origin[a]);
+    high[a] = MIN (start[a] + count[a], box->origin[a] + box->size[a]);
+  }
+  /* Rows that lie together in both are one. */
+  row = high[last] - low[last];
+  while (last > 0 && row > 0 && box->size[last] == count[last]
+      && high[last] - low[last] == count[last]) {
+    last--;
+    row *= high[last] - low[last];
+  }
+  for (;;) {
+    guint64 from = 0, to = 0;
+    guint a;
+
+    for (a = 0; a < axes; a++) {
+      from = from * box->size[a] + at[a] - box->origin[a];
+      to = to * count[a] + at[a] - start[a];
+    }
+    if (!hdf5_array_copy_row (array, box, from, row, samples + to * stride,
+            stride))
+      return FALSE;
+    for (a = last; a-- > 0;) {
+      if (++at[a] < high[a])
+        break;
+      at[a] = low[a];
+    }
+    if (a == G_MAXUINT)
+      return TRUE;
+  }
 }

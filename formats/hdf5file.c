@@ -336,7 +336,7 @@ typedef struct
 } Wanted;
 
 static gboolean
-is_wanted (const gchar *name, guint64 at, gpointer data)
+hdf5_file_is_wanted (const gchar *name, guint64 at, gpointer data)
 {
   Wanted *wanted = data;
 
@@ -352,7 +352,7 @@ nd_hdf5_file_find (NdHdf5File *file, const gchar *path, guint64 *at)
   while (*path) {
     Wanted wanted = { path, strcspn (path, "/"), 0 };
 
-    if (!walk_group (file, *at, is_wanted, &wanted))
+    if (!walk_group (file, *at, hdf5_file_is_wanted, &wanted))
       return FALSE;
     *at = wanted.at;
     path += wanted.length + (path[wanted.length] == '/');
@@ -392,7 +392,7 @@ add_number (const gchar *name, guint64 at, gpointer data)
 }
 
 static gint
-compare (gconstpointer a, gconstpointer b)
+hdf5_file_compare (gconstpointer a, gconstpointer b)
 {
   const guint32 first = *(const guint32 *) a, second = *(const guint32 *) b;
 
@@ -409,7 +409,7 @@ nd_hdf5_file_number (NdHdf5File *file, const gchar *path, const gchar *prefix,
   if (nd_hdf5_file_find (file, path, &at))
     walk_group (file, at, add_number, &numbering);
   if (numbers->len > 0)
-    qsort (numbers->data, numbers->len, sizeof (guint32), compare);
+    qsort (numbers->data, numbers->len, sizeof (guint32), hdf5_file_compare);
   return !numbers->failed;
 }
 
@@ -427,7 +427,7 @@ has_link (const gchar *name, guint64 at, gpointer data)
   Wanted wanted = { search->has, strlen (search->has), 0 };
 
   if (strlen (name) >= ND_HDF5_TEXT
-      || !walk_group (search->file, at, is_wanted, &wanted))
+      || !walk_group (search->file, at, hdf5_file_is_wanted, &wanted))
     return FALSE;
   strcpy (search->name, name);
   return TRUE;

@@ -135,7 +135,7 @@ nd_hdf5_kinds_crop (const NdHdf5Kinds *kinds, NdHdf5File *file, gsize size[3])
 }
 
 static gdouble
-unit_factor (const gchar *unit)
+hdf5_kinds_unit_factor (const gchar *unit)
 {
   static const struct
   {
@@ -156,7 +156,7 @@ unit_factor (const gchar *unit)
 /* Spacing and origin in mm, with the axes that ITK gives to an image without
  * directions. */
 static void
-set_geometry (NdHeader *header, const gdouble spacing[3],
+hdf5_kinds_set_geometry (NdHeader *header, const gdouble spacing[3],
     const gdouble origin[3])
 {
   NdGeometry *geometry = &header->recording.geometry;
@@ -182,7 +182,7 @@ describe_imaris_space (NdHdf5File *file, NdHeader *header)
   gchar name[16], text[ND_HDF5_TEXT];
 
   if (nd_hdf5_file_text (file, IMAGE, "Unit", text))
-    factor = unit_factor (g_strstrip (text));
+    factor = hdf5_kinds_unit_factor (g_strstrip (text));
   for (guint a = 0; a < 3; a++) {
     gdouble low, high;
 
@@ -195,7 +195,7 @@ describe_imaris_space (NdHdf5File *file, NdHeader *header)
     spacing[a] = (high - low) * factor / size[a];
     origin[a] = low * factor + spacing[a] / 2;
   }
-  set_geometry (header, spacing, origin);
+  hdf5_kinds_set_geometry (header, spacing, origin);
 }
 
 /* Like "2009-05-12 10:11:12.123", in nanoseconds from 1970 on. */
@@ -230,7 +230,7 @@ typedef struct
 } Times;
 
 static gint
-compare (gconstpointer a, gconstpointer b)
+hdf5_kinds_compare (gconstpointer a, gconstpointer b)
 {
   const guint32 first = *(const guint32 *) a, second = *(const guint32 *) b;
 
@@ -239,7 +239,7 @@ compare (gconstpointer a, gconstpointer b)
 
 /* TimePoint1 is that of the number 0. */
 static gboolean
-take_time (const gchar *name, const gchar *text, gpointer data)
+hdf5_kinds_take_time (const gchar *name, const gchar *text, gpointer data)
 {
   Times *times = data;
   const guint32 *numbers = (const guint32 *) times->numbers->data, *at;
@@ -252,8 +252,8 @@ take_time (const gchar *name, const gchar *text, gpointer data)
           G_MAXUINT32, &number, NULL))
     return FALSE;
   wanted = number - 1;
-  at =
-      bsearch (&wanted, numbers, times->numbers->len, sizeof (wanted), compare);
+  at = bsearch (&wanted, numbers, times->numbers->len, sizeof (wanted),
+      hdf5_kinds_compare);
   if (!at)
     return FALSE;
   time = &times->times[at - numbers];
@@ -279,7 +279,7 @@ describe_imaris_times (const NdHdf5Kinds *kinds, NdHdf5File *file,
   times.times = (gint64 *) list->data;
   for (guint i = 0; i < n; i++)
     times.times[i] = UNKNOWN_TIME;
-  if (!nd_hdf5_file_texts (file, TIMES, take_time, &times))
+  if (!nd_hdf5_file_texts (file, TIMES, hdf5_kinds_take_time, &times))
     nd_header_warn (header,
         "The times of \"%s\" are not read: they are too many, or damaged",
         path);
@@ -337,7 +337,7 @@ describe_bigdataviewer (NdHeader *header, const gchar *path)
         && find_tag (&at, "size", sizes);
     nd_budget_free (&header->budget, xml, size + 1);
   }
-  if (!found || unit_factor (unit) == 0) {
+  if (!found || hdf5_kinds_unit_factor (unit) == 0) {
     nd_header_warn (header,
         "\"%s\" does not say the spacing of \"%s\", or is not there", name,
         path);
@@ -347,10 +347,10 @@ describe_bigdataviewer (NdHeader *header, const gchar *path)
   for (guint a = 0; a < 3; a++) {
     gchar *end;
 
-    spacing[a] = g_ascii_strtod (at, &end) * unit_factor (unit);
+    spacing[a] = g_ascii_strtod (at, &end) * hdf5_kinds_unit_factor (unit);
     at = end;
   }
-  set_geometry (header, spacing, origin);
+  hdf5_kinds_set_geometry (header, spacing, origin);
 }
 
 /* UFF */
@@ -405,7 +405,8 @@ describe_uff (const NdHdf5Kinds *kinds, NdHdf5File *file, NdHeader *header)
     size[1] = m;
     size[0] = n;
     if (i == 0)
-      set_geometry (header, (gdouble[3]){ depth, across, across }, origin);
+      hdf5_kinds_set_geometry (header, (gdouble[3]){ depth, across, across },
+          origin);
     return;
   }
 }

@@ -64,7 +64,7 @@ open_array (Hdf5 *hdf5, NdHdf5Array *array, const gchar *path,
 }
 
 static gboolean
-read_volume (NdSlices *slices, guint64 volume, guint8 *samples,
+hdf5_volumes_read_volume (NdSlices *slices, guint64 volume, guint8 *samples,
     const gchar **reason)
 {
   Hdf5 *hdf5 = (Hdf5 *) slices;
@@ -95,7 +95,8 @@ read_volume (NdSlices *slices, guint64 volume, guint8 *samples,
 }
 
 static gboolean
-refuse (const gchar *path, const gchar *reason, NdError code, GError **error)
+hdf5_volumes_refuse (const gchar *path, const gchar *reason, NdError code,
+    GError **error)
 {
   g_set_error (error, ND_ERROR, code, "\"%s\" cannot be read: %s", path,
       reason);
@@ -103,7 +104,7 @@ refuse (const gchar *path, const gchar *reason, NdError code, GError **error)
 }
 
 static gboolean
-refuse_kind (Hdf5 *hdf5, const gchar *path, GError **error)
+hdf5_volumes_refuse_kind (Hdf5 *hdf5, const gchar *path, GError **error)
 {
   if (nd_hdf5_file_has (&hdf5->file, "minc-2.0"))
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
@@ -161,7 +162,8 @@ warn_of_gaps (const Hdf5 *hdf5, NdHeader *header, const gchar *path)
 
 /* Sizes, and how many channels and volumes there are. */
 static gboolean
-set_recording (Hdf5 *hdf5, NdHeader *header, const gchar *path, GError **error)
+hdf5_volumes_set_recording (Hdf5 *hdf5, NdHeader *header, const gchar *path,
+    GError **error)
 {
   NdRecording *recording = &header->recording;
   const NdHdf5Kinds *kinds = &hdf5->kinds;
@@ -170,7 +172,7 @@ set_recording (Hdf5 *hdf5, NdHeader *header, const gchar *path, GError **error)
   const gboolean is_uff = kinds->kind == ND_HDF5_UFF;
 
   if (is_uff ? axes > 4 : axes != 3)
-    return refuse (path, "its arrays have another number of axes",
+    return hdf5_volumes_refuse (path, "its arrays have another number of axes",
         ND_ERROR_FORMAT, error);
   recording->volumes = is_uff && axes == 4 ? first->size[0]
       : is_uff                             ? 1u
@@ -178,8 +180,8 @@ set_recording (Hdf5 *hdf5, NdHeader *header, const gchar *path, GError **error)
   for (guint a = 0; a < 3; a++)
     recording->shape.size[a] = a < axes ? first->size[axes - 1 - a] : 1;
   if (!is_uff && kinds->channels->len > MAX_CHANNELS)
-    return refuse (path, "it has more than 1024 channels", ND_ERROR_FORMAT,
-        error);
+    return hdf5_volumes_refuse (path, "it has more than 1024 channels",
+        ND_ERROR_FORMAT, error);
   if (!is_uff)
     drop_channels (hdf5, header, path);
   nd_hdf5_kinds_crop (kinds, &hdf5->file, recording->shape.size);
@@ -188,10 +190,12 @@ set_recording (Hdf5 *hdf5, NdHeader *header, const gchar *path, GError **error)
   recording->shape.components = hdf5->channels;
   for (guint a = 0; a < 3; a++) {
     if (recording->shape.size[a] == 0)
-      return refuse (path, "an array is empty", ND_ERROR_READ, error);
+      return hdf5_volumes_refuse (path, "an array is empty", ND_ERROR_READ,
+          error);
   }
   if (recording->volumes == 0)
-    return refuse (path, "it has no volumes", ND_ERROR_READ, error);
+    return hdf5_volumes_refuse (path, "it has no volumes", ND_ERROR_READ,
+        error);
   header->stored.type = first->type;
   header->stored.swapped = first->swapped;
   /* It has no type without sign. */
@@ -203,8 +207,8 @@ set_recording (Hdf5 *hdf5, NdHeader *header, const gchar *path, GError **error)
 }
 
 static gboolean
-check_claim (const Hdf5 *hdf5, const NdHeader *header, const gchar *path,
-    GError **error)
+hdf5_volumes_check_claim (const Hdf5 *hdf5, const NdHeader *header,
+    const gchar *path, GError **error)
 {
   const NdHdf5Array *first = &hdf5->first;
   const guint64 size = nd_input_size (hdf5->file.input);
@@ -212,21 +216,23 @@ check_claim (const Hdf5 *hdf5, const NdHeader *header, const gchar *path,
 
   for (guint a = 0; a < first->axes; a++) {
     if (!g_uint64_checked_mul (&bytes, bytes, first->size[a]))
-      return refuse (path, "its sizes are damaged", ND_ERROR_READ, error);
+      return hdf5_volumes_refuse (path, "its sizes are damaged", ND_ERROR_READ,
+          error);
     if (first->is_chunked && chunks <= MAX_CHUNKS)
       chunks *= MIN (first->size[a] / first->chunk[a], MAX_CHUNKS) + 1;
   }
   if (chunks > MAX_CHUNKS)
-    return refuse (path, "it has more than a million chunks", ND_ERROR_FORMAT,
-        error);
+    return hdf5_volumes_refuse (path, "it has more than a million chunks",
+        ND_ERROR_FORMAT, error);
   if (first->is_chunked || first->place == G_MAXUINT64
       || (first->place <= size && bytes <= size - first->place))
     return TRUE;
-  return refuse (path, "it is truncated", ND_ERROR_READ, error);
+  return hdf5_volumes_refuse (path, "it is truncated", ND_ERROR_READ, error);
 }
 
 static gboolean
-read_header (Hdf5 *hdf5, NdHeader *header, const gchar *path, GError **error)
+hdf5_volumes_read_header (Hdf5 *hdf5, NdHeader *header, const gchar *path,
+    GError **error)
 {
   static const gchar *const names[] = { [ND_HDF5_IMARIS] = "Imaris",
     [ND_HDF5_BIGDATAVIEWER] = "BigDataViewer",
@@ -235,18 +241,18 @@ read_header (Hdf5 *hdf5, NdHeader *header, const gchar *path, GError **error)
   gchar name[ND_HDF5_TEXT];
 
   if (!nd_hdf5_file_open (&hdf5->file))
-    return refuse (path, "it is damaged or truncated HDF5", ND_ERROR_READ,
-        error);
+    return hdf5_volumes_refuse (path, "it is damaged or truncated HDF5",
+        ND_ERROR_READ, error);
   if (!nd_hdf5_kinds_find (&hdf5->kinds, &hdf5->file))
     return nd_budget_refuse (&header->budget, path, error);
   if (hdf5->kinds.kind == ND_HDF5_NONE)
-    return refuse_kind (hdf5, path, error);
+    return hdf5_volumes_refuse_kind (hdf5, path, error);
   header->format = names[hdf5->kinds.kind];
   nd_hdf5_kinds_path (&hdf5->kinds, 0, 0, name);
   if (!nd_hdf5_array_open (&hdf5->first, &hdf5->file, name, &reason))
-    return refuse (path, reason, ND_ERROR_FORMAT, error);
-  return set_recording (hdf5, header, path, error)
-      && check_claim (hdf5, header, path, error);
+    return hdf5_volumes_refuse (path, reason, ND_ERROR_FORMAT, error);
+  return hdf5_volumes_set_recording (hdf5, header, path, error)
+      && hdf5_volumes_check_claim (hdf5, header, path, error);
 }
 
 gboolean
@@ -256,10 +262,10 @@ nd_hdf5_open (NdHeader *header, NdInput *input, const gchar *path,
   Hdf5 *hdf5 = g_new0 (Hdf5, 1);
 
   nd_header_init (header, "HDF5");
-  hdf5->base.read_volume = read_volume;
+  hdf5->base.read_volume = hdf5_volumes_read_volume;
   hdf5->base.free = free_hdf5;
   hdf5->file.input = input;
   hdf5->file.budget = &header->budget;
   header->slices = &hdf5->base;
-  return read_header (hdf5, header, path, error);
+  return hdf5_volumes_read_header (hdf5, header, path, error);
 }

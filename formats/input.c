@@ -3,13 +3,11 @@
  */
 #include "formats/input.h"
 
-#include "core/error.h"
+#include "core/part.h"
 #include "core/written.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -57,39 +55,16 @@ nd_input_new (const NdSource *source)
 NdInput *
 nd_input_open (const gchar *path, gboolean follow, GError **error)
 {
-  g_autoptr (NdInput) input = g_new0 (NdInput, 1);
-  struct stat info;
-  gint reason;
+  guint64 size;
+  const gint fd = nd_file_open (path, follow, &size, error);
+  NdInput *input;
 
-  /* O_NONBLOCK: opening a FIFO would wait for its other end. */
-  input->fd = open (path,
-      O_RDONLY | O_CLOEXEC | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW));
-  reason = errno;
-  if (input->fd >= 0 && fstat (input->fd, &info) != 0) {
-    reason = errno;
-    close (input->fd);
-    input->fd = -1;
-  }
-  if (input->fd < 0 && reason == ELOOP && !follow) {
-    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
-        "\"%s\" is a symbolic link: a file that a header names must lie beside "
-        "it, put the file itself there",
-        path);
+  if (fd < 0)
     return NULL;
-  }
-  if (input->fd < 0) {
-    g_set_error (error, ND_ERROR,
-        reason == ENOENT ? ND_ERROR_NOT_FOUND : ND_ERROR_OPEN_READ,
-        "\"%s\" cannot be opened for reading: %s", path, g_strerror (reason));
-    return NULL;
-  }
-  if (!S_ISREG (info.st_mode)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
-        "\"%s\" is a folder or a device: it must be a file", path);
-    return NULL;
-  }
-  input->size = info.st_size;
-  return g_steal_pointer (&input);
+  input = g_new0 (NdInput, 1);
+  input->fd = fd;
+  input->size = size;
+  return input;
 }
 
 void
@@ -119,18 +94,16 @@ nd_input_most (NdInput *input, guint64 offset, gboolean unpack)
   return most;
 }
 
-/* Reads as many bytes as one call of the system returns; -1 with the reason. */
+/* -1 with the reason. */
 static gssize
-read_at (NdInput *input, guint64 offset, guint8 *data, gsize size)
+input_read_at (NdInput *input, guint64 offset, guint8 *data, gsize size)
 {
   gssize got;
 
   if (input->fd < 0)
     return input->source.read (input->source.data, offset, data, size,
         &input->reason);
-  do {
-    got = pread (input->fd, data, size, offset);
-  } while (got < 0 && errno == EINTR);
+  got = nd_file_read (input->fd, offset, data, size);
   if (got < 0)
     input->reason = g_strerror (errno);
   return got;
@@ -141,7 +114,7 @@ is_gzip_at (NdInput *input, guint64 offset)
 {
   guint8 magic[2];
 
-  return read_at (input, offset, magic, 2) == 2 && magic[0] == 0x1f
+  return input_read_at (input, offset, magic, 2) == 2 && magic[0] == 0x1f
       && magic[1] == 0x8b;
 }
 
@@ -157,7 +130,7 @@ nd_input_gzip_states (NdInput *input, guint64 offset)
   guint32 size;
 
   if (input->size < offset + sizeof (size) || !is_gzip_at (input, offset)
-      || read_at (input, input->size - sizeof (size), (guint8 *) &size,
+      || input_read_at (input, input->size - sizeof (size), (guint8 *) &size,
              sizeof (size))
           != sizeof (size))
     return 0;
@@ -165,7 +138,7 @@ nd_input_gzip_states (NdInput *input, guint64 offset)
 }
 
 static void
-begin (NdInput *input, guint64 offset, gboolean unpack, gint window)
+input_begin (NdInput *input, guint64 offset, gboolean unpack, gint window)
 {
   input->position = offset;
   input->bare = input->unchecked = FALSE;
@@ -190,13 +163,13 @@ begin (NdInput *input, guint64 offset, gboolean unpack, gint window)
 void
 nd_input_begin (NdInput *input, guint64 offset, gboolean unpack)
 {
-  begin (input, offset, unpack, ANY_WINDOW);
+  input_begin (input, offset, unpack, ANY_WINDOW);
 }
 
 void
 nd_input_begin_bare (NdInput *input, guint64 offset, guint32 sum)
 {
-  begin (input, offset, TRUE, BARE_WINDOW);
+  input_begin (input, offset, TRUE, BARE_WINDOW);
   input->bare = TRUE;
   input->sum = crc32 (0, NULL, 0);
   input->wanted_sum = sum;
@@ -210,13 +183,13 @@ nd_input_begin_deflate (NdInput *input, guint64 offset)
 }
 
 static gssize
-read_file (NdInput *input, guint8 *data, gsize size)
+input_read_file (NdInput *input, guint8 *data, gsize size)
 {
   gsize done = 0;
 
   while (done < size) {
-    const gssize got =
-        read_at (input, input->position, data + done, MIN (size - done, CHUNK));
+    const gssize got = input_read_at (input, input->position, data + done,
+        MIN (size - done, CHUNK));
 
     if (got < 0)
       return -1;
@@ -240,7 +213,7 @@ next_member (NdInput *input)
 
     if (left > 0)
       input->buffer[0] = *z->next_in;
-    got = read_file (input, input->buffer + left, BUFFER_SIZE - left);
+    got = input_read_file (input, input->buffer + left, BUFFER_SIZE - left);
     z->next_in = input->buffer;
     z->avail_in = left + MAX (got, 0);
   }
@@ -261,7 +234,7 @@ check_bare (NdInput *input, const guint8 *data, gsize n)
 }
 
 static gssize
-unpack (NdInput *input, guint8 *data, gsize size)
+input_unpack (NdInput *input, guint8 *data, gsize size)
 {
   z_stream *z = &input->z;
   gsize done = 0;
@@ -277,7 +250,7 @@ unpack (NdInput *input, guint8 *data, gsize size)
       }
     }
     if (z->avail_in == 0) {
-      const gssize got = read_file (input, input->buffer, BUFFER_SIZE);
+      const gssize got = input_read_file (input, input->buffer, BUFFER_SIZE);
 
       if (got < 0)
         return -1;
@@ -312,8 +285,8 @@ nd_input_read (NdInput *input, gpointer data, gsize size)
 {
   if (input->reason)
     return -1;
-  return input->unpack ? unpack (input, data, size)
-                       : read_file (input, data, size);
+  return input->unpack ? input_unpack (input, data, size)
+                       : input_read_file (input, data, size);
 }
 
 const gchar *

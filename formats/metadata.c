@@ -118,8 +118,8 @@ keep_key (NdMetadata *metadata, const gchar *key)
 }
 
 static void
-append (NdMetadata *metadata, NdList *fields, guint64 volume, const gchar *key,
-    const gchar *value)
+metadata_append (NdMetadata *metadata, NdList *fields, guint64 volume,
+    const gchar *key, const gchar *value)
 {
   const NdField field = { volume, keep_key (metadata, key),
     nd_metadata_keep (metadata, value) };
@@ -131,7 +131,7 @@ append (NdMetadata *metadata, NdList *fields, guint64 volume, const gchar *key,
 void
 nd_metadata_add (NdMetadata *metadata, const gchar *key, const gchar *value)
 {
-  append (metadata, metadata->fields, 0, key, value);
+  metadata_append (metadata, metadata->fields, 0, key, value);
 }
 
 const gchar *
@@ -150,13 +150,14 @@ void
 nd_metadata_add_to_volume (NdMetadata *metadata, guint64 volume,
     const gchar *key, const gchar *value)
 {
-  append (metadata, metadata->volume_fields, volume, key, value);
+  metadata_append (metadata, metadata->volume_fields, volume, key, value);
 }
 
 /* Merges two sorted runs of @a, from @low on and from @middle on, into @to. A
  * field of the first run comes before an equal one of the second. */
 static void
-merge (const NdField *a, gsize low, gsize middle, gsize high, NdField *to)
+metadata_merge (const NdField *a, gsize low, gsize middle, gsize high,
+    NdField *to)
 {
   gsize i = low, j = middle;
 
@@ -196,8 +197,8 @@ nd_metadata_sort (NdMetadata *metadata)
   }
   for (gsize width = 1; width < n; width *= 2) {
     for (gsize low = 0; low < n; low += 2 * width)
-      merge (fields, low, MIN (low + width, n), MIN (low + 2 * width, n),
-          other);
+      metadata_merge (fields, low, MIN (low + width, n),
+          MIN (low + 2 * width, n), other);
     memcpy (fields, other, bytes);
   }
   nd_budget_free (list->budget, other, bytes);
@@ -378,7 +379,7 @@ unescape (gchar *text)
 }
 
 static gboolean
-take_field (NdMetadata *metadata, gboolean of_volume, guint64 volume,
+metadata_take_field (NdMetadata *metadata, gboolean of_volume, guint64 volume,
     gchar *key)
 {
   gchar *value = strchr (key, ' ');
@@ -396,7 +397,7 @@ take_field (NdMetadata *metadata, gboolean of_volume, guint64 volume,
 }
 
 static gboolean
-take_line (NdMetadata *metadata, gchar *line)
+metadata_take_line (NdMetadata *metadata, gchar *line)
 {
   gint64 number;
   gchar *rest;
@@ -404,7 +405,7 @@ take_line (NdMetadata *metadata, gchar *line)
   if (line[0] == '\0' || line[1] != ' ')
     return FALSE;
   if (line[0] == 'f')
-    return take_field (metadata, FALSE, 0, line + 2);
+    return metadata_take_field (metadata, FALSE, 0, line + 2);
   number = g_ascii_strtoll (line + 2, &rest, 10);
   if (rest == line + 2)
     return FALSE;
@@ -417,7 +418,7 @@ take_line (NdMetadata *metadata, gchar *line)
       return *rest == '\0';
     case 'v':
       return number >= 0 && *rest == ' '
-          && take_field (metadata, TRUE, number, rest + 1);
+          && metadata_take_field (metadata, TRUE, number, rest + 1);
     default:
       return FALSE;
   }
@@ -440,7 +441,7 @@ nd_metadata_from_text (const gchar *text)
     if (!end)
       return NULL;
     *end = '\0';
-    if (!take_line (metadata, line))
+    if (!metadata_take_line (metadata, line))
       return NULL;
     line = end + 1;
   }

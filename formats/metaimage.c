@@ -4,7 +4,7 @@
 #include "formats/metaimage.h"
 
 #include "core/error.h"
-#include "formats/fields.h"
+#include "formats/headertext.h"
 #include "formats/rate.h"
 #include "formats/sequence.h"
 
@@ -68,12 +68,12 @@ typedef struct
 } Parser;
 
 static void
-parser_clear (Parser *parser)
+metaimage_parser_clear (Parser *parser)
 {
   nd_sequence_clear (&parser->sequence);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Parser, parser_clear);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Parser, metaimage_parser_clear);
 
 static const guint8 *
 skip_blanks (const guint8 *p, const guint8 *end)
@@ -140,14 +140,15 @@ nd_metaimage_header_size (const guint8 *bytes, gsize n, gboolean *to_end)
 }
 
 static gboolean
-refuse (Parser *parser, Field field, const gchar *must, GError **error)
+metaimage_refuse (Parser *parser, Field field, const gchar *must,
+    GError **error)
 {
   return nd_fields_refuse (&parser->fields, field, must, error);
 }
 
 /* "Name = value" */
 static gboolean
-take_line (Parser *parser, GError **error)
+metaimage_take_line (Parser *parser, GError **error)
 {
   NdText *text = &parser->fields.text;
   gchar *name = g_strstrip (text->line), *equals = strpbrk (name, "=:");
@@ -187,7 +188,7 @@ parse_boolean (Parser *parser, Field field, gboolean *value, GError **error)
   *value = *word == 'T' || *word == 't' || *word == '1';
   if (*value || *word == 'F' || *word == 'f' || *word == '0')
     return TRUE;
-  return refuse (parser, field, "be True or False", error);
+  return metaimage_refuse (parser, field, "be True or False", error);
 }
 
 static gboolean
@@ -203,24 +204,24 @@ parse_kind (Parser *parser, GError **error)
   gint found;
 
   if (object && strcmp (object, "Image") != 0)
-    return refuse (parser, FIELD_OBJECT_TYPE, "be Image", error);
+    return metaimage_refuse (parser, FIELD_OBJECT_TYPE, "be Image", error);
   if (!parse_boolean (parser, FIELD_BINARY, &binary, error)
       || !parse_boolean (parser, FIELD_BIG_ENDIAN, &big, error)
       || !parse_boolean (parser, FIELD_COMPRESSED, &header->compressed, error))
     return FALSE;
   if (!binary)
-    return refuse (parser, FIELD_BINARY,
+    return metaimage_refuse (parser, FIELD_BINARY,
         "be True; ITK converts files with samples as text", error);
   found = nd_text_word (types, type);
   if (found < 0)
-    return refuse (parser, FIELD_TYPE,
+    return metaimage_refuse (parser, FIELD_TYPE,
         "be a type of numbers (MET_UCHAR, MET_SHORT, MET_FLOAT ...)", error);
   stored->type = found;
   stored->swapped = big != (G_BYTE_ORDER == G_BIG_ENDIAN)
       && nd_stored_size (stored->type) > 1;
   if (channels) {
     if (nd_text_sizes (channels, &components, 1) != 1)
-      return refuse (parser, FIELD_CHANNELS, "be 1 or more", error);
+      return metaimage_refuse (parser, FIELD_CHANNELS, "be 1 or more", error);
     header->recording.shape.components = components;
   }
   return TRUE;
@@ -230,7 +231,7 @@ parse_kind (Parser *parser, GError **error)
  * volumes have fields, because PLUS also calls the slices of a reconstruction
  * "list". */
 static gboolean
-parse_kinds (Parser *parser, GError **error)
+metaimage_parse_kinds (Parser *parser, GError **error)
 {
   const gchar *value = parser->fields.values[FIELD_KINDS];
   const gboolean of_volumes = parser->sequence.stamps->len > 0
@@ -253,19 +254,19 @@ parse_kinds (Parser *parser, GError **error)
     if ((!time && strcmp (words[i], "domain") != 0
             && strcmp (words[i], "space") != 0)
         || (time && n < parser->n_dims) || n > parser->n_dims)
-      return refuse (parser, FIELD_KINDS,
+      return metaimage_refuse (parser, FIELD_KINDS,
           "be domain for every dimension, and domain or list for the last",
           error);
     parser->list = time && (parser->n_dims != 3 || of_volumes);
   }
   if (n != parser->n_dims || (n == 4 && !parser->list))
-    return refuse (parser, FIELD_KINDS,
+    return metaimage_refuse (parser, FIELD_KINDS,
         "have a word for every dimension, and list for a fourth", error);
   return TRUE;
 }
 
 static gboolean
-parse_sizes (Parser *parser, GError **error)
+metaimage_parse_sizes (Parser *parser, GError **error)
 {
   NdRecording *recording = &parser->header->recording;
   guint64 *sizes = parser->sizes;
@@ -276,19 +277,20 @@ parse_sizes (Parser *parser, GError **error)
   if (!parser->fields.values[FIELD_NDIMS]
       || !nd_text_integer (parser->fields.values[FIELD_NDIMS], &dims)
       || dims < 1 || dims > MAX_DIMS)
-    return refuse (parser, FIELD_NDIMS, "be 1 to 4", error);
+    return metaimage_refuse (parser, FIELD_NDIMS, "be 1 to 4", error);
   n = parser->fields.values[FIELD_DIM_SIZE]
       ? nd_text_sizes (parser->fields.values[FIELD_DIM_SIZE], sizes, MAX_DIMS)
       : -1;
   if (n != dims)
-    return refuse (parser, FIELD_DIM_SIZE,
+    return metaimage_refuse (parser, FIELD_DIM_SIZE,
         "be as many whole numbers of 1 or more as NDims says", error);
   while (dims > 4 && sizes[dims - 1] == 1)
     dims--;
   if (dims > 4)
-    return refuse (parser, FIELD_NDIMS, "be 1 to 4: x, y, z, time", error);
+    return metaimage_refuse (parser, FIELD_NDIMS, "be 1 to 4: x, y, z, time",
+        error);
   parser->n_dims = dims;
-  if (!parse_kinds (parser, error))
+  if (!metaimage_parse_kinds (parser, error))
     return FALSE;
   n_space = parser->n_dims - parser->list;
   for (guint a = 0; a < n_space; a++)
@@ -301,8 +303,8 @@ parse_sizes (Parser *parser, GError **error)
 /* Reads one number per dimension, or 3, which some writers give for 4D files.
  * Returns their number, 0 if the field is absent, -1 after an error. */
 static gint
-parse_numbers (Parser *parser, Field field, gdouble *numbers, guint power,
-    GError **error)
+metaimage_parse_numbers (Parser *parser, Field field, gdouble *numbers,
+    guint power, GError **error)
 {
   const gint n = parser->fields.values[field]
       ? nd_text_doubles (parser->fields.values[field], numbers,
@@ -321,7 +323,7 @@ parse_numbers (Parser *parser, Field field, gdouble *numbers, guint power,
     return 0;
 
 wrong:
-  refuse (parser, field,
+  metaimage_refuse (parser, field,
       power == 2 ? "have as many numbers as the square "
                    "of NDims"
                  : "have as many numbers as NDims says",
@@ -330,7 +332,7 @@ wrong:
 }
 
 static gboolean
-parse_geometry (Parser *parser, GError **error)
+metaimage_parse_geometry (Parser *parser, GError **error)
 {
   NdRecording *recording = &parser->header->recording;
   NdGeometry *geometry = &recording->geometry;
@@ -338,13 +340,14 @@ parse_geometry (Parser *parser, GError **error)
   gdouble matrix[MAX_DIMS * MAX_DIMS];
   const Field field =
       parser->fields.values[FIELD_SPACING] ? FIELD_SPACING : FIELD_SIZE;
-  const gint n_spacing = parse_numbers (parser, field, spacing, 1, error);
+  const gint n_spacing =
+      metaimage_parse_numbers (parser, field, spacing, 1, error);
   const gint n_offset = n_spacing < 0
       ? -1
-      : parse_numbers (parser, FIELD_OFFSET, offset, 1, error);
+      : metaimage_parse_numbers (parser, FIELD_OFFSET, offset, 1, error);
   const gint n_matrix = n_offset < 0
       ? -1
-      : parse_numbers (parser, FIELD_MATRIX, matrix, 2, error);
+      : metaimage_parse_numbers (parser, FIELD_MATRIX, matrix, 2, error);
   /* Axes of files point to Left, Posterior, Superior. */
   const gdouble sign[3] = { -1, -1, 1 };
 
@@ -354,7 +357,7 @@ parse_geometry (Parser *parser, GError **error)
   for (gint a = 0; a < 3; a++) {
     geometry->spacing[a] = a < n_spacing ? spacing[a] : 1;
     if (!(geometry->spacing[a] > 0))
-      return refuse (parser, field, "be above 0", error);
+      return metaimage_refuse (parser, field, "be above 0", error);
     geometry->origin[a] = a < n_offset ? sign[a] * offset[a] : 0;
     for (gint row = 0; row < 3; row++)
       geometry->directions[3 * row + a] = sign[row]
@@ -374,7 +377,7 @@ static gboolean
 files_of (Parser *parser, gint64 dims, guint64 *files, GError **error)
 {
   if (dims < 1 || dims > (gint64) parser->n_dims)
-    return refuse (parser, FIELD_DATA,
+    return metaimage_refuse (parser, FIELD_DATA,
         "say with how many dimensions each file is filled", error);
   *files = 1;
   for (guint a = dims; a < parser->n_dims; a++) {
@@ -385,7 +388,7 @@ files_of (Parser *parser, gint64 dims, guint64 *files, GError **error)
 }
 
 static gboolean
-parse_list (Parser *parser, GError **error)
+metaimage_parse_list (Parser *parser, GError **error)
 {
   const gchar *dims_text = parser->fields.values[FIELD_DATA] + strlen ("LIST");
   gint64 dims = parser->n_dims - 1;
@@ -393,7 +396,8 @@ parse_list (Parser *parser, GError **error)
   GError *reason = NULL;
 
   if (*dims_text && (!nd_text_integer (dims_text, &dims) || dims == 0))
-    return refuse (parser, FIELD_DATA, "be \"LIST\" or \"LIST N\"", error);
+    return metaimage_refuse (parser, FIELD_DATA, "be \"LIST\" or \"LIST N\"",
+        error);
   if (!files_of (parser, dims, &files, error)
       || !nd_header_check_files (parser->fields.text.path, files, error))
     return FALSE;
@@ -413,7 +417,7 @@ parse_list (Parser *parser, GError **error)
     return FALSE;
   }
   if (found != files)
-    return refuse (parser, FIELD_DATA,
+    return metaimage_refuse (parser, FIELD_DATA,
         "be followed by as many names of files as DimSize asks for", error);
   return TRUE;
 }
@@ -421,7 +425,7 @@ parse_list (Parser *parser, GError **error)
 /* "name%03d.raw [first [last [step]]]", one file for each index of the last
  * dimension. Numbers begin at 1. */
 static gboolean
-parse_pattern (Parser *parser, GError **error)
+metaimage_parse_pattern (Parser *parser, GError **error)
 {
   g_auto (GStrv) words =
       g_strsplit_set (parser->fields.values[FIELD_DATA], " \t", -1);
@@ -434,8 +438,8 @@ parse_pattern (Parser *parser, GError **error)
   for (guint i = 1; i < n; i++) {
     if (n > 4 || !nd_text_integer (words[i], &numbers[i - 1])
         || ABS (numbers[i - 1]) > ND_NUMBER_MAX)
-      return refuse (parser, FIELD_DATA, "be \"PATTERN FIRST LAST STEP\"",
-          error);
+      return metaimage_refuse (parser, FIELD_DATA,
+          "be \"PATTERN FIRST LAST STEP\"", error);
   }
   /* MetaIO's rule for a missing step. */
   if (n == 3)
@@ -443,13 +447,14 @@ parse_pattern (Parser *parser, GError **error)
         ? 1
         : (numbers[1] - numbers[0] + 1) / (gint64) files;
   if (numbers[2] == 0)
-    return refuse (parser, FIELD_DATA, "have a step other than 0", error);
+    return metaimage_refuse (parser, FIELD_DATA, "have a step other than 0",
+        error);
   return nd_header_add_numbered (parser->header, parser->fields.text.path,
       words[0], numbers[0], numbers[2], files, error);
 }
 
 static gboolean
-parse_data (Parser *parser, gsize n, GError **error)
+metaimage_parse_data (Parser *parser, gsize n, GError **error)
 {
   NdHeader *header = parser->header;
   const gchar *data = parser->fields.values[FIELD_DATA];
@@ -459,16 +464,16 @@ parse_data (Parser *parser, gsize n, GError **error)
     header->offset = n;
   else if (strncmp (data, "LIST", 4) == 0
               && (!data[4] || g_ascii_isspace (data[4]))
-          ? !parse_list (parser, error)
+          ? !metaimage_parse_list (parser, error)
           : strchr (data, '%')
-          ? !parse_pattern (parser, error)
+          ? !metaimage_parse_pattern (parser, error)
           : !nd_header_add_file (header, parser->fields.text.path, data, error))
     return FALSE;
   if (!parser->fields.values[FIELD_HEADER_SIZE])
     return TRUE;
   if (!nd_text_integer (parser->fields.values[FIELD_HEADER_SIZE], &size)
       || size < (header->compressed ? 0 : -1))
-    return refuse (parser, FIELD_HEADER_SIZE,
+    return metaimage_refuse (parser, FIELD_HEADER_SIZE,
         "be 0 or more, or -1 if samples are not compressed", error);
   if (size < 0)
     header->at_end = TRUE;
@@ -478,13 +483,13 @@ parse_data (Parser *parser, gsize n, GError **error)
 }
 
 static gboolean
-parse (Parser *parser, gsize n, GError **error)
+metaimage_parse (Parser *parser, gsize n, GError **error)
 {
   GError *reason = NULL;
 
   while (!parser->fields.values[FIELD_DATA]
       && nd_text_next (&parser->fields.text, &reason)) {
-    if (!take_line (parser, error))
+    if (!metaimage_take_line (parser, error))
       return FALSE;
   }
   if (reason) {
@@ -492,10 +497,11 @@ parse (Parser *parser, gsize n, GError **error)
     return FALSE;
   }
   if (!parser->fields.values[FIELD_DATA])
-    return refuse (parser, FIELD_DATA, "end with it", error);
-  if (!parse_kind (parser, error) || !parse_sizes (parser, error)
+    return metaimage_refuse (parser, FIELD_DATA, "end with it", error);
+  if (!parse_kind (parser, error) || !metaimage_parse_sizes (parser, error)
       || !nd_header_settle (parser->header, parser->fields.text.path, error)
-      || !parse_geometry (parser, error) || !parse_data (parser, n, error))
+      || !metaimage_parse_geometry (parser, error)
+      || !metaimage_parse_data (parser, n, error))
     return FALSE;
   nd_sequence_settle (&parser->sequence, FALSE, 0);
   return TRUE;
@@ -510,7 +516,7 @@ nd_metaimage_parse (NdHeader *header, guint8 *bytes, gsize n, const gchar *path,
   nd_header_init (header, "MetaImage");
   nd_sequence_init (&parser.sequence, header);
   nd_fields_init (&parser.fields, names, path, bytes, n);
-  return parse (&parser, n, error);
+  return metaimage_parse (&parser, n, error);
 }
 
 gboolean

@@ -21,7 +21,7 @@ nd_metaimage_supports (const NdRecording *recording, const gchar *path,
 }
 
 static void
-build_geometry (GString *text, const NdRecording *recording,
+metaimage_build_build_geometry (GString *text, const NdRecording *recording,
     const NdMetadata *metadata, guint n)
 {
   const NdGeometry *geometry = &recording->geometry;
@@ -53,7 +53,7 @@ build_geometry (GString *text, const NdRecording *recording,
 }
 
 static const gchar *
-type_name (NdSampleType type)
+metaimage_build_type_name (NdSampleType type)
 {
   static const gchar *const type_names[ND_STREAM_TYPES] = {
     [ND_UINT8] = "MET_UCHAR",
@@ -87,7 +87,7 @@ nd_metaimage_build (GString *text, const NdRecording *recording,
   if (compressed >= 0)
     g_string_append_printf (text, "CompressedDataSize = %" G_GINT64_FORMAT "\n",
         compressed);
-  build_geometry (text, recording, metadata, n);
+  metaimage_build_build_geometry (text, recording, metadata, n);
   g_string_append (text, "DimSize =");
   for (guint a = 0; a < n_space; a++)
     g_string_append_printf (text, " %" G_GSIZE_FORMAT, shape->size[a]);
@@ -99,7 +99,7 @@ nd_metaimage_build (GString *text, const NdRecording *recording,
     g_string_append_printf (text,
         "\nElementNumberOfChannels = %" G_GSIZE_FORMAT, shape->components);
   g_string_append_printf (text, "\nElementType = %s\n",
-      type_name (recording->type));
+      metaimage_build_type_name (recording->type));
   for (guint i = 0; i < metadata->fields->len; i++) {
     const NdField *field = &g_array_index (metadata->fields, NdField, i);
 

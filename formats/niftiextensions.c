@@ -114,7 +114,8 @@ nd_nifti_parse_extensions (NdHeader *header, guint8 *bytes, gsize at, gsize n,
 
 /* TRUE if times differ from those of the rate. */
 static gboolean
-has_times (const NdRecording *recording, const NdMetadata *metadata)
+nifti_extensions_has_times (const NdRecording *recording,
+    const NdMetadata *metadata)
 {
   const NdList *times = metadata->times;
 
@@ -150,7 +151,8 @@ build_comment (GByteArray *bytes, const NdRecording *recording,
     nd_text_append_time (text, metadata->origin, 0);
     g_string_append_c (text, '\n');
   }
-  if (metadata->volume_fields->len > 0 || has_times (recording, metadata))
+  if (metadata->volume_fields->len > 0
+      || nifti_extensions_has_times (recording, metadata))
     nd_sequence_write (text, ND_SEQUENCE_SLICER, metadata);
   if (text->len > begin)
     needed += text->len + 1;

@@ -4,6 +4,7 @@
 #include "formats/npy.h"
 
 #include "core/error.h"
+#include "formats/headertext.h"
 #include "formats/npyheader.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@
 #define PREFIX 10 /* magic, version 1.0, length of the dictionary */
 
 static gboolean
-parse_type (NdHeader *header, const NdNpyHeader *npy, GError **error)
+npy_parse_type (NdHeader *header, const NdNpyHeader *npy, GError **error)
 {
   static const NdStoredType integers[2][4] = {
     { ND_STORED_INT8, ND_STORED_INT16, ND_STORED_INT32, ND_STORED_INT64 },
@@ -44,7 +45,7 @@ parse_type (NdHeader *header, const NdNpyHeader *npy, GError **error)
 
 /* Assigns the axes in the order of memory, the fastest first. */
 static gboolean
-parse_shape (NdHeader *header, const NdNpyHeader *npy, GError **error)
+npy_parse_shape (NdHeader *header, const NdNpyHeader *npy, GError **error)
 {
   NdRecording *recording = &header->recording;
   gsize fastest[5] = { 0 };
@@ -87,7 +88,8 @@ nd_npy_parse (NdHeader *header, const guint8 *bytes, gsize n, const gchar *path,
 
   nd_header_init (header, "NumPy");
   ok = nd_npy_header_parse (&npy, bytes, n, &end, error)
-      && parse_type (header, &npy, error) && parse_shape (header, &npy, error);
+      && npy_parse_type (header, &npy, error)
+      && npy_parse_shape (header, &npy, error);
   g_free (npy.descr);
   if (!ok) {
     g_prefix_error (error, "\"%s\" cannot be read. ", path);
@@ -106,7 +108,7 @@ is_complex (const NdRecording *recording)
 }
 
 static const gchar *
-type_name (const NdRecording *recording)
+npy_type_name (const NdRecording *recording)
 {
   static const gchar *const names[ND_STREAM_TYPES] = {
     [ND_UINT8] = "u1",
@@ -152,7 +154,7 @@ nd_npy_build (GByteArray *bytes, const NdRecording *recording, gsize room)
       nd_sample_size (recording->type) == 1 ? '|'
           : G_BYTE_ORDER == G_LITTLE_ENDIAN ? '<'
                                             : '>',
-      type_name (recording));
+      npy_type_name (recording));
   if (recording->volumes != 1 || components > 1)
     g_string_append_printf (text, "%" G_GUINT64_FORMAT ", ",
         recording->volumes);
@@ -169,4 +171,248 @@ nd_npy_build (GByteArray *bytes, const NdRecording *recording, gsize room)
   prefix[9] = text->len >> 8;
   g_byte_array_append (bytes, prefix, PREFIX);
   g_byte_array_append (bytes, (const guint8 *) text->str, text->len);
+}
+
+/* NumPy's .npz: a zip archive with an .npy file for each array. The largest
+ * array is a recording; stored arrays are read in place.
+ * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
+ */
+
+/* Sizes of the records without their names. */
+#define END_SIZE 22
+#define LOCATOR_SIZE 20
+#define END64_SIZE 56
+#define ENTRY_SIZE 46
+#define LOCAL_SIZE 30
+
+#define COMMENT_MAX 65535
+#define DIRECTORY_MAX ((guint64) 64 << 20)
+#define OTHERS_MAX 200
+
+#define ENCRYPTED 1 /* a flag */
+#define EXTRA_64 1
+#define IN_EXTRA 0xffffffff
+
+gboolean
+nd_npz_detect (const guint8 *bytes, gsize n)
+{
+  return n >= 4
+      && (memcmp (bytes, "PK\3\4", 4) == 0 || memcmp (bytes, "PK\5\6", 4) == 0);
+}
+
+void
+nd_npz_member_clear (NdNpzMember *member)
+{
+  g_clear_pointer (&member->name, g_free);
+  if (member->others)
+    g_string_free (g_steal_pointer (&member->others), TRUE);
+}
+
+static guint64
+npy_get (const guint8 *bytes, guint n)
+{
+  guint64 number = 0;
+
+  while (n-- > 0)
+    number = number << 8 | bytes[n];
+  return number;
+}
+
+static gboolean
+npy_read_at (NdInput *input, guint64 offset, guint8 *bytes, gsize n)
+{
+  nd_input_begin (input, offset, FALSE);
+  return nd_input_read (input, bytes, n) == (gssize) n;
+}
+
+/* The record at the end of the archive; its place is in @at. NULL if there is
+ * none. */
+static const guint8 *
+find_end (NdInput *input, NdList *tail, guint64 *at)
+{
+  const guint64 size = nd_input_size (input);
+
+  if (!nd_list_set_size (tail, MIN (size, END_SIZE + COMMENT_MAX))
+      || tail->len < END_SIZE
+      || !npy_read_at (input, size - tail->len, tail->data, tail->len))
+    return NULL;
+  for (guint i = tail->len - END_SIZE + 1; i-- > 0;) {
+    if (memcmp (tail->data + i, "PK\5\6", 4) != 0)
+      continue;
+    *at = size - tail->len + i;
+    return tail->data + i;
+  }
+  return NULL;
+}
+
+/* The place and the size of the directory. */
+static gboolean
+find_directory (NdInput *input, NdBudget *budget, guint64 *offset,
+    guint64 *size)
+{
+  g_autoptr (NdList) tail = nd_list_new (budget, 1);
+  guint8 locator[LOCATOR_SIZE], wide[END64_SIZE];
+  guint64 at;
+  const guint8 *end = find_end (input, tail, &at);
+
+  if (!end)
+    return FALSE;
+  *size = npy_get (end + 12, 4);
+  *offset = npy_get (end + 16, 4);
+  if (at >= LOCATOR_SIZE
+      && npy_read_at (input, at - LOCATOR_SIZE, locator, LOCATOR_SIZE)
+      && memcmp (locator, "PK\6\7", 4) == 0) {
+    if (!npy_read_at (input, npy_get (locator + 8, 8), wide, END64_SIZE)
+        || memcmp (wide, "PK\6\6", 4) != 0)
+      return FALSE;
+    *size = npy_get (wide + 40, 8);
+    *offset = npy_get (wide + 48, 8);
+  }
+  return *size <= DIRECTORY_MAX && *offset <= nd_input_size (input)
+      && *size <= nd_input_size (input) - *offset;
+}
+
+/* Sizes and offset that need 64 bits are in an extra field. */
+static void
+read_extra (const guint8 *extra, gsize n, guint64 *const numbers[3])
+{
+  gsize at = 0;
+
+  while (at + 4 <= n && at + 4 + npy_get (extra + at + 2, 2) <= n) {
+    const gsize size = npy_get (extra + at + 2, 2);
+    const guint8 *values = extra + at + 4;
+    gsize used = 0;
+
+    for (guint i = 0; i < 3 && npy_get (extra + at, 2) == EXTRA_64; i++) {
+      if (*numbers[i] != IN_EXTRA || used + 8 > size)
+        continue;
+      *numbers[i] = npy_get (values + used, 8);
+      used += 8;
+    }
+    at += 4 + size;
+  }
+}
+
+/* Adds a name to those of arrays that are not read. */
+static void
+add_other (NdNpzMember *chosen, const gchar *name)
+{
+  g_autofree gchar *quoted = nd_text_quote (name);
+
+  if (!chosen->others)
+    chosen->others = g_string_new (NULL);
+  if (chosen->others->len < OTHERS_MAX)
+    g_string_append_printf (chosen->others, "%s%s",
+        chosen->others->len > 0 ? ", " : "", quoted);
+}
+
+/* Takes the array of an entry of the directory, if it is one and larger than
+ * the chosen one. */
+static void
+take_entry (NdNpzMember *chosen, const guint8 *entry)
+{
+  const gsize length = npy_get (entry + 28, 2);
+  NdNpzMember member = {
+    .method = npy_get (entry + 8, 2) & ENCRYPTED
+        ? ND_NPZ_ENCRYPTED
+        : (gint) npy_get (entry + 10, 2),
+    .sum = npy_get (entry + 16, 4),
+    .packed = npy_get (entry + 20, 4),
+    .size = npy_get (entry + 24, 4),
+    .offset = npy_get (entry + 42, 4),
+    .name = g_strndup ((const gchar *) entry + ENTRY_SIZE, length),
+  };
+
+  if (!g_str_has_suffix (member.name, ".npy")) {
+    nd_npz_member_clear (&member);
+    return;
+  }
+  member.name[strlen (member.name) - 4] = '\0';
+  read_extra (entry + ENTRY_SIZE + length, npy_get (entry + 30, 2),
+      (guint64 *const[]){ &member.size, &member.packed, &member.offset });
+  if (chosen->name && member.size <= chosen->size) {
+    add_other (chosen, member.name);
+    nd_npz_member_clear (&member);
+    return;
+  }
+  member.others = g_steal_pointer (&chosen->others);
+  if (chosen->name)
+    add_other (&member, chosen->name);
+  nd_npz_member_clear (chosen);
+  *chosen = member;
+}
+
+static gboolean
+read_entries (NdNpzMember *chosen, const guint8 *bytes, gsize n)
+{
+  while (n >= ENTRY_SIZE && memcmp (bytes, "PK\1\2", 4) == 0) {
+    const gsize size = ENTRY_SIZE + npy_get (bytes + 28, 2)
+        + npy_get (bytes + 30, 2) + npy_get (bytes + 32, 2);
+
+    if (size > n)
+      return FALSE;
+    take_entry (chosen, bytes);
+    bytes += size;
+    n -= size;
+  }
+  return n == 0;
+}
+
+static gboolean
+set_damaged (const gchar *path, GError **error)
+{
+  g_set_error (error, ND_ERROR, ND_ERROR_READ,
+      "\"%s\" is a damaged or truncated zip archive: copy or save it again",
+      path);
+  return FALSE;
+}
+
+/* Replaces the offset of the member's header by the offset of its bytes. */
+static gboolean
+find_bytes (NdNpzMember *member, NdInput *input)
+{
+  const guint64 size = nd_input_size (input);
+  guint8 local[LOCAL_SIZE];
+
+  if (member->offset > size
+      || !npy_read_at (input, member->offset, local, LOCAL_SIZE)
+      || memcmp (local, "PK\3\4", 4) != 0)
+    return FALSE;
+  member->offset +=
+      LOCAL_SIZE + npy_get (local + 26, 2) + npy_get (local + 28, 2);
+  return member->offset <= size && member->packed <= size - member->offset
+      && (member->method != ND_NPZ_STORED || member->packed == member->size);
+}
+
+gboolean
+nd_npz_find (NdNpzMember *member, NdInput *input, NdBudget *budget,
+    const gchar *path, GError **error)
+{
+  guint64 offset, size;
+  guint8 *directory;
+  gboolean ok;
+
+  if (!find_directory (input, budget, &offset, &size))
+    return budget->refused > 0 ? nd_budget_refuse (budget, path, error)
+                               : set_damaged (path, error);
+  directory = nd_budget_alloc (budget, size);
+  if (!directory)
+    return nd_budget_refuse (budget, path, error);
+  ok = npy_read_at (input, offset, directory, size)
+      && read_entries (member, directory, size);
+  nd_budget_free (budget, directory, size);
+  if (!ok)
+    return set_damaged (path, error);
+  if (!member->name
+      || (member->method != ND_NPZ_STORED
+          && member->method != ND_NPZ_DEFLATED)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "\"%s\" is a zip archive %s: unpack it (unzip)", path,
+        !member->name ? "without an array of NumPy (.npz)"
+            : member->method == ND_NPZ_ENCRYPTED
+            ? "that is encrypted"
+            : "that is not packed by deflate");
+    return FALSE;
+  }
+  return find_bytes (member, input) || set_damaged (path, error);
 }

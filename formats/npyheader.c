@@ -28,7 +28,7 @@ skip_space (const gchar **text)
 
 /* Skips spaces and @token; FALSE if @token is not next. */
 static gboolean
-accept (const gchar **text, const gchar *token)
+npy_header_accept (const gchar **text, const gchar *token)
 {
   skip_space (text);
   if (!g_str_has_prefix (*text, token))
@@ -54,12 +54,12 @@ parse_string (const gchar **text)
 }
 
 static gboolean
-parse_shape (const gchar **text, NdNpyHeader *header)
+npy_header_parse_shape (const gchar **text, NdNpyHeader *header)
 {
   header->has_shape = TRUE;
-  if (!accept (text, "("))
+  if (!npy_header_accept (text, "("))
     return FALSE;
-  while (!accept (text, ")")) {
+  while (!npy_header_accept (text, ")")) {
     gchar *end;
     guint64 n;
 
@@ -70,7 +70,7 @@ parse_shape (const gchar **text, NdNpyHeader *header)
       return FALSE;
     header->shape[header->rank++] = (gsize) n;
     *text = end;
-    if (!accept (text, ",")) {
+    if (!npy_header_accept (text, ",")) {
       skip_space (text);
       if (**text != ')')
         return FALSE;
@@ -80,11 +80,11 @@ parse_shape (const gchar **text, NdNpyHeader *header)
 }
 
 static gboolean
-parse_order (const gchar **text, NdNpyHeader *header)
+npy_header_parse_order (const gchar **text, NdNpyHeader *header)
 {
   header->has_order = TRUE;
-  header->fortran_order = accept (text, "True");
-  return header->fortran_order || accept (text, "False");
+  header->fortran_order = npy_header_accept (text, "True");
+  return header->fortran_order || npy_header_accept (text, "False");
 }
 
 /* A structured type is a list of fields, which is skipped. */
@@ -96,7 +96,7 @@ parse_descr (const gchar **text, NdNpyHeader *header)
   if (**text == '[') {
     header->descr = g_strdup ("a structured type");
     *text += strcspn (*text, "]");
-    return accept (text, "]");
+    return npy_header_accept (text, "]");
   }
   header->descr = parse_string (text);
   return header->descr != NULL;
@@ -105,23 +105,23 @@ parse_descr (const gchar **text, NdNpyHeader *header)
 static gboolean
 parse_header (const gchar *text, NdNpyHeader *header)
 {
-  if (!accept (&text, "{"))
+  if (!npy_header_accept (&text, "{"))
     return FALSE;
-  while (!accept (&text, "}")) {
+  while (!npy_header_accept (&text, "}")) {
     g_autofree gchar *key = parse_string (&text);
-    gboolean ok = key != NULL && accept (&text, ":");
+    gboolean ok = key != NULL && npy_header_accept (&text, ":");
 
     if (ok && strcmp (key, "descr") == 0)
       ok = parse_descr (&text, header);
     else if (ok && strcmp (key, "fortran_order") == 0)
-      ok = parse_order (&text, header);
+      ok = npy_header_parse_order (&text, header);
     else if (ok && strcmp (key, "shape") == 0)
-      ok = !header->has_shape && parse_shape (&text, header);
+      ok = !header->has_shape && npy_header_parse_shape (&text, header);
     else
       ok = FALSE;
     if (!ok)
       return FALSE;
-    if (!accept (&text, ",")) {
+    if (!npy_header_accept (&text, ",")) {
       skip_space (&text);
       if (*text != '}')
         return FALSE;

@@ -4,7 +4,9 @@
 #include "formats/nrrd.h"
 
 #include "core/error.h"
+#include "formats/headertext.h"
 #include "formats/nrrdaxes.h"
+#include "formats/sequence.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,14 +61,14 @@ static const NdTextWord types[] = { { "signed char", ND_STORED_INT8 },
   { "float", ND_STORED_FLOAT32 }, { "double", ND_STORED_FLOAT64 }, { NULL } };
 
 static void
-parser_clear (NdNrrdParser *parser)
+nrrd_parser_clear (NdNrrdParser *parser)
 {
   nd_sequence_clear (&parser->sequence);
   g_clear_pointer (&parser->listed, nd_list_free);
   g_clear_pointer (&parser->strings, g_ptr_array_unref);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdNrrdParser, parser_clear);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdNrrdParser, nrrd_parser_clear);
 
 gboolean
 nd_nrrd_detect (const guint8 *bytes, gsize n)
@@ -92,7 +94,7 @@ nd_nrrd_header_size (const guint8 *bytes, gsize n)
 }
 
 static gboolean
-take_field (NdNrrdParser *parser, const gchar *name, gchar *value,
+nrrd_take_field (NdNrrdParser *parser, const gchar *name, gchar *value,
     GError **error)
 {
   NdFields *fields = &parser->fields;
@@ -119,7 +121,7 @@ take_field (NdNrrdParser *parser, const gchar *name, gchar *value,
 
 /* "field: value", "key:=value", or a comment. */
 static gboolean
-take_line (NdNrrdParser *parser, GError **error)
+nrrd_take_line (NdNrrdParser *parser, GError **error)
 {
   gchar *line = parser->fields.text.line;
   gchar *key_end = strstr (line, ":="), *field_end = strstr (line, ": ");
@@ -135,7 +137,7 @@ take_line (NdNrrdParser *parser, GError **error)
   }
   if (field_end) {
     *field_end = '\0';
-    return take_field (parser, line, g_strchug (field_end + 2), error);
+    return nrrd_take_field (parser, line, g_strchug (field_end + 2), error);
   }
   nd_text_error (&parser->fields.text, error,
       "it is neither \"field: value\" nor \"key:=value\" nor a comment (#)");
@@ -171,7 +173,7 @@ read_lines (NdNrrdParser *parser, GError **error)
         return nd_budget_refuse (&parser->header->budget, text->path, error);
       continue;
     }
-    if (!take_line (parser, &reason))
+    if (!nrrd_take_line (parser, &reason))
       break;
     if (parser->fields.values[FIELD_DATA_FILE] && !parser->listed
         && strncmp (parser->fields.values[FIELD_DATA_FILE], "LIST", 4) == 0) {
@@ -196,7 +198,7 @@ read_lines (NdNrrdParser *parser, GError **error)
 }
 
 static gboolean
-parse_sizes (NdNrrdParser *parser, GError **error)
+nrrd_parse_sizes (NdNrrdParser *parser, GError **error)
 {
   gint64 dimension;
   guint64 sizes[MAX_AXES];
@@ -220,7 +222,7 @@ parse_sizes (NdNrrdParser *parser, GError **error)
 }
 
 static gboolean
-parse_type (NdNrrdParser *parser, GError **error)
+nrrd_parse_type (NdNrrdParser *parser, GError **error)
 {
   NdStored *stored = &parser->header->stored;
   const gchar *type = parser->fields.values[FIELD_TYPE];
@@ -246,7 +248,7 @@ parse_type (NdNrrdParser *parser, GError **error)
 
 /* Fields for the place and the encoding of the samples. */
 static gboolean
-parse_data (NdNrrdParser *parser, GError **error)
+nrrd_parse_data (NdNrrdParser *parser, GError **error)
 {
   NdHeader *header = parser->header;
   const gchar *encoding = parser->fields.values[FIELD_ENCODING];
@@ -287,7 +289,7 @@ parse_data (NdNrrdParser *parser, GError **error)
 /* Each file has the first @subdimension axes, or equal pieces of the last
  * one. */
 static gboolean
-check_files (NdNrrdParser *parser, gint64 subdimension, guint64 files,
+nrrd_check_files (NdNrrdParser *parser, gint64 subdimension, guint64 files,
     GError **error)
 {
   guint64 expected = 1;
@@ -308,7 +310,7 @@ check_files (NdNrrdParser *parser, gint64 subdimension, guint64 files,
 }
 
 static gboolean
-parse_pattern (NdNrrdParser *parser, GError **error)
+nrrd_parse_pattern (NdNrrdParser *parser, GError **error)
 {
   g_auto (GStrv) words =
       g_strsplit_set (parser->fields.values[FIELD_DATA_FILE], " \t", -1);
@@ -329,13 +331,13 @@ parse_pattern (NdNrrdParser *parser, GError **error)
         "be \"PATTERN FIRST LAST STEP\", with a STEP from FIRST to LAST",
         error);
   count = ((guint64) ABS (numbers[1] - numbers[0])) / ABS (numbers[2]) + 1;
-  return check_files (parser, numbers[3], count, error)
+  return nrrd_check_files (parser, numbers[3], count, error)
       && nd_header_add_numbered (parser->header, parser->fields.text.path,
           words[0], numbers[0], numbers[2], count, error);
 }
 
 static gboolean
-parse_list (NdNrrdParser *parser, GError **error)
+nrrd_parse_list (NdNrrdParser *parser, GError **error)
 {
   const gchar *axes_text =
       parser->fields.values[FIELD_DATA_FILE] + strlen ("LIST");
@@ -346,7 +348,7 @@ parse_list (NdNrrdParser *parser, GError **error)
         "be \"LIST\" or \"LIST N\"", error);
   if (!nd_header_check_files (parser->fields.text.path, parser->listed->len,
           error)
-      || !check_files (parser, subdimension, parser->listed->len, error))
+      || !nrrd_check_files (parser, subdimension, parser->listed->len, error))
     return FALSE;
   for (guint i = 0; i < parser->listed->len; i++) {
     if (!nd_header_add_file (parser->header, parser->fields.text.path,
@@ -364,9 +366,9 @@ parse_files (NdNrrdParser *parser, GError **error)
   if (!value)
     return TRUE;
   if (parser->listed)
-    return parse_list (parser, error);
+    return nrrd_parse_list (parser, error);
   if (strchr (value, '%') && strchr (value, ' '))
-    return parse_pattern (parser, error);
+    return nrrd_parse_pattern (parser, error);
   return nd_header_add_file (parser->header, parser->fields.text.path, value,
       error);
 }
@@ -383,7 +385,7 @@ keep_index_names (NdNrrdParser *parser)
 }
 
 static gboolean
-parse (NdNrrdParser *parser, GError **error)
+nrrd_parse (NdNrrdParser *parser, GError **error)
 {
   NdHeader *header = parser->header;
   gboolean is_time;
@@ -391,8 +393,8 @@ parse (NdNrrdParser *parser, GError **error)
 
   /* The encoding comes before the byte order, which text does not have: an
    * unsupported encoding is the better error. */
-  if (!read_lines (parser, error) || !parse_sizes (parser, error)
-      || !parse_data (parser, error) || !parse_type (parser, error)
+  if (!read_lines (parser, error) || !nrrd_parse_sizes (parser, error)
+      || !nrrd_parse_data (parser, error) || !nrrd_parse_type (parser, error)
       || !nd_nrrd_parse_axes (parser, error)
       || !nd_header_settle (header, parser->fields.text.path, error)
       || !nd_nrrd_set_geometry (parser, error) || !parse_files (parser, error))
@@ -414,5 +416,176 @@ nd_nrrd_parse (NdHeader *header, guint8 *bytes, gsize n, const gchar *path,
   parser.strings = g_ptr_array_new_with_free_func (g_free);
   nd_sequence_init (&parser.sequence, header);
   nd_fields_init (&parser.fields, names, path, bytes, n);
-  return parse (&parser, error);
+  return nrrd_parse (&parser, error);
+}
+
+static const gchar *
+nrrd_type_name (NdSampleType type)
+{
+  static const gchar *const type_names[ND_STREAM_TYPES] = {
+    [ND_UINT8] = "uchar",
+    [ND_INT16] = "short",
+    [ND_UINT16] = "ushort",
+    [ND_FLOAT32] = "float",
+    [ND_INT8] = "signed char",
+    [ND_INT32] = "int",
+    [ND_UINT32] = "uint",
+    [ND_FLOAT64] = "double",
+  };
+
+  return type_names[type];
+}
+
+static void
+nrrd_build_geometry (GString *text, const NdRecording *recording, gboolean list)
+{
+  const NdGeometry *geometry = &recording->geometry;
+
+  g_string_append (text, "space directions:");
+  if (recording->shape.components > 1)
+    g_string_append (text, " none");
+  for (guint a = 0; a < 3; a++) {
+    const gdouble *d = geometry->directions + a;
+    const gdouble step[3] = { -d[0] * geometry->spacing[a],
+      -d[3] * geometry->spacing[a], d[6] * geometry->spacing[a] };
+
+    nd_text_append_doubles (text, " (", step, 3, ",", ")");
+  }
+  if (recording->responses > 1)
+    g_string_append (text, " none");
+  g_string_append (text, list ? " none\n" : "\n");
+}
+
+/* Appends a field with a text for the list axis. */
+static void
+append_strings (GString *text, const gchar *field, const gchar *before,
+    const gchar *last)
+{
+  g_string_append_printf (text, "%s: %s\"\" \"\" \"\" \"", field, before);
+  for (; last && *last; last++) {
+    if (*last == '"')
+      g_string_append_c (text, '\\');
+    /* A last backslash would escape the quote after it. */
+    g_string_append_c (text,
+        (guchar) *last < ' ' || (*last == '\\' && !last[1]) ? ' ' : *last);
+  }
+  g_string_append (text, "\"\n");
+}
+
+static void
+build_axes (GString *text, const NdRecording *recording, gboolean list,
+    const NdMetadata *metadata, gboolean indexed)
+{
+  const NdShape *shape = &recording->shape;
+  const gboolean components = shape->components > 1;
+  const gboolean responses = recording->responses > 1;
+  const gchar *none = components ? responses ? "\"\" \"\" " : "\"\" "
+      : responses                ? "\"\" "
+                                 : "";
+
+  g_string_append (text, "sizes:");
+  if (components)
+    g_string_append_printf (text, " %" G_GSIZE_FORMAT, shape->components);
+  for (guint a = 0; a < 3; a++)
+    g_string_append_printf (text, " %" G_GSIZE_FORMAT, shape->size[a]);
+  if (responses)
+    g_string_append_printf (text, " %u", recording->responses);
+  if (list)
+    g_string_append_printf (text, " %" G_GUINT64_FORMAT, recording->volumes);
+  g_string_append_printf (text, "\nkinds: %sdomain domain domain%s%s\n",
+      shape->components == 2 ? "complex "
+          : components       ? "vector "
+                             : "",
+      responses ? " vector" : "", list ? " list" : "");
+  if (list && indexed) {
+    append_strings (text, "labels", none,
+        nd_metadata_get (metadata, ND_INDEX_NAME));
+    append_strings (text, "units", none,
+        nd_metadata_get (metadata, ND_INDEX_UNIT));
+  } else if (list && (metadata->times->len > 0 || recording->rate_n > 0)) {
+    append_strings (text, "labels", none, "time");
+    append_strings (text, "units", none, "s");
+  }
+  if (list && recording->rate_n > 0 && !indexed) {
+    g_string_append_printf (text, "spacings: %snan nan nan %s",
+        components ? "nan " : "", responses ? "nan " : "");
+    nd_text_append_double (text,
+        (gdouble) recording->rate_d / recording->rate_n);
+    g_string_append_c (text, '\n');
+  }
+}
+
+/* Writes a field of NRRD that the parser kept as metadata. */
+static gboolean
+is_kept (const NdField *field)
+{
+  static const gchar *const kept[] = { ND_NRRD_KEPT "content",
+    ND_NRRD_KEPT "measurement frame", ND_NRRD_KEPT "sample units" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kept); i++) {
+    if (strcmp (field->key, kept[i]) == 0)
+      return !strchr (field->value, '\n');
+  }
+  return FALSE;
+}
+
+static gboolean
+is_of_index (const NdField *field)
+{
+  return strcmp (field->key, ND_INDEX_NAME) == 0
+      || strcmp (field->key, ND_INDEX_UNIT) == 0
+      || strcmp (field->key, ND_INDEX_TYPE) == 0;
+}
+
+void
+nd_nrrd_build (GString *text, const NdRecording *recording,
+    const NdMetadata *metadata, gboolean compressed, const gchar *data,
+    gboolean always_list, gboolean plus)
+{
+  const NdGeometry *geometry = &recording->geometry;
+  const gboolean list = always_list || recording->volumes != 1;
+  const gboolean indexed = list && !plus && nd_sequence_has_index (metadata);
+  const NdSequenceStyle style = plus ? ND_SEQUENCE_PLUS
+      : indexed                      ? ND_SEQUENCE_INDEXED
+                                     : ND_SEQUENCE_SLICER;
+
+  g_string_append_printf (text,
+      "NRRD0004\n"
+      "# Complete NRRD file format specification at:\n"
+      "# http://teem.sourceforge.net/nrrd/format.html\n"
+      "type: %s\ndimension: %u\n",
+      nrrd_type_name (recording->type),
+      3 + (recording->shape.components > 1) + (recording->responses > 1)
+          + list);
+  if (geometry->known)
+    g_string_append (text, "space: left-posterior-superior\n");
+  build_axes (text, recording, list, metadata, indexed);
+  if (geometry->known) {
+    const gdouble origin[3] = { -geometry->origin[0], -geometry->origin[1],
+      geometry->origin[2] };
+
+    nrrd_build_geometry (text, recording, list);
+    nd_text_append_doubles (text, "space origin: (", origin, 3, ",", ")\n");
+  }
+  g_string_append_printf (text, "endian: %s\nencoding: %s\n",
+      G_BYTE_ORDER == G_BIG_ENDIAN ? "big" : "little",
+      compressed ? "gzip" : "raw");
+  for (guint i = 0; i < metadata->fields->len; i++) {
+    const NdField *field = &g_array_index (metadata->fields, NdField, i);
+
+    /* A measurement frame needs a space. */
+    if (is_kept (field) && (geometry->known || !strstr (field->key, "frame")))
+      g_string_append_printf (text, "%s: %s\n",
+          field->key + strlen (ND_NRRD_KEPT), field->value);
+  }
+  if (data)
+    g_string_append_printf (text, "data file: %s\n", data);
+  for (guint i = 0; i < metadata->fields->len; i++) {
+    const NdField *field = &g_array_index (metadata->fields, NdField, i);
+
+    if (!is_kept (field) && !(indexed && is_of_index (field)))
+      nd_sequence_write_field (text, style, field->key, field->value);
+  }
+  if (list)
+    nd_sequence_write (text, style, metadata);
 }

@@ -49,7 +49,7 @@ static const NdTextWord kinds[] = { { "domain", AXIS_SPACE },
   { NULL } };
 
 static gboolean
-parse_kinds (NdNrrdParser *parser, GError **error)
+nrrd_axes_parse_kinds (NdNrrdParser *parser, GError **error)
 {
   g_auto (GStrv) words = NULL;
   guint n = 0;
@@ -202,7 +202,7 @@ parse_directions (NdNrrdParser *parser, GError **error)
 
 /* Reads a number for each axis into the member at @offset of the axes. */
 static gboolean
-parse_numbers (NdNrrdParser *parser, NdNrrdField field, gsize offset,
+nrrd_axes_parse_numbers (NdNrrdParser *parser, NdNrrdField field, gsize offset,
     GError **error)
 {
   gdouble numbers[MAX_AXES];
@@ -244,11 +244,11 @@ parse_per_axis (NdNrrdParser *parser, GError **error)
   const gchar *strings[MAX_AXES] = { NULL };
   const gint n = parser->n_axes;
 
-  if (!parse_numbers (parser, FIELD_SPACINGS,
+  if (!nrrd_axes_parse_numbers (parser, FIELD_SPACINGS,
           G_STRUCT_OFFSET (NdNrrdAxis, spacing), error)
-      || !parse_numbers (parser, FIELD_AXIS_MINS,
+      || !nrrd_axes_parse_numbers (parser, FIELD_AXIS_MINS,
           G_STRUCT_OFFSET (NdNrrdAxis, min), error)
-      || !parse_numbers (parser, FIELD_AXIS_MAXS,
+      || !nrrd_axes_parse_numbers (parser, FIELD_AXIS_MAXS,
           G_STRUCT_OFFSET (NdNrrdAxis, max), error)
       || !parse_centers (parser, error))
     return FALSE;
@@ -368,7 +368,7 @@ refused:
 gboolean
 nd_nrrd_parse_axes (NdNrrdParser *parser, GError **error)
 {
-  if (!parse_kinds (parser, error) || !parse_space (parser, error)
+  if (!nrrd_axes_parse_kinds (parser, error) || !parse_space (parser, error)
       || !parse_directions (parser, error) || !parse_per_axis (parser, error))
     return FALSE;
   guess_kinds (parser);

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "formats/fields.h"
 #include "formats/header.h"
+#include "formats/headertext.h"
 #include "formats/sequence.h"
 
 G_BEGIN_DECLS

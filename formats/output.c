@@ -68,7 +68,7 @@ nd_output_close (NdOutput *output)
 }
 
 static gint
-write_bytes (gint fd, const guint8 *data, gsize size, guint64 at)
+output_write_bytes (gint fd, const guint8 *data, gsize size, guint64 at)
 {
   while (size > 0) {
     const gssize done = pwrite (fd, data, MIN (size, CHUNK), at);
@@ -86,11 +86,11 @@ write_bytes (gint fd, const guint8 *data, gsize size, guint64 at)
 
 /* Called by threads of the packer, one at a time. */
 static gint
-append (gpointer data_of, const guint8 *data, gsize size)
+output_append (gpointer data_of, const guint8 *data, gsize size)
 {
   NdOutput *output = data_of;
-  const gint reason =
-      write_bytes (output->part.fd, data, size, output->room + output->size);
+  const gint reason = output_write_bytes (output->part.fd, data, size,
+      output->room + output->size);
 
   if (!reason)
     output->size += size;
@@ -114,12 +114,12 @@ begin_packing (NdOutput *output)
 
   if (output->packer)
     return 0;
-  output->packer = nd_packer_new (gzip, append, output);
+  output->packer = nd_packer_new (gzip, output_append, output);
   if (!output->packer)
     return ENOMEM;
   return output->stored > 0 ? 0
-      : gzip                ? append (output, gzip_head, sizeof (gzip_head))
-                            : append (output, zlib_head, sizeof (zlib_head));
+      : gzip ? output_append (output, gzip_head, sizeof (gzip_head))
+             : output_append (output, zlib_head, sizeof (zlib_head));
 }
 
 gint
@@ -128,7 +128,7 @@ nd_output_write (NdOutput *output, gconstpointer data, gsize size)
   gint reason;
 
   if (output->packing == ND_PACKING_NONE)
-    return append (output, data, size);
+    return output_append (output, data, size);
   reason = begin_packing (output);
   return reason ? reason : nd_packer_add (output->packer, data, size);
 }
@@ -158,8 +158,8 @@ write_tail (NdOutput *output)
 
   output->size = output->tail;
   return output->packing == ND_PACKING_GZIP
-      ? append (output, (const guint8 *) gzip, sizeof (gzip))
-      : append (output, (const guint8 *) &zlib, sizeof (zlib));
+      ? output_append (output, (const guint8 *) gzip, sizeof (gzip))
+      : output_append (output, (const guint8 *) &zlib, sizeof (zlib));
 }
 
 gint
@@ -193,7 +193,7 @@ nd_output_room (NdOutput *output)
 /* Moves the samples, from the last byte to the first, so that none is
  * overwritten unread. Allocates the space first. */
 static gint
-move (NdOutput *output, gsize by)
+output_move (NdOutput *output, gsize by)
 {
   g_autofree guint8 *bytes = g_malloc (MOVE_SIZE);
   guint64 left = output->size;
@@ -214,7 +214,7 @@ move (NdOutput *output, gsize by)
         return got < 0 ? errno : EIO;
       done = MIN (done + got, n); /* avoids a false warning of GCC 13 */
     }
-    reason = write_bytes (output->part.fd, bytes, n, at + by);
+    reason = output_write_bytes (output->part.fd, bytes, n, at + by);
     left -= n;
   }
   return reason;
@@ -233,7 +233,7 @@ nd_output_grow (NdOutput *output, gsize room, gboolean exactly)
       return 0;
     }
   }
-  reason = move (output, by);
+  reason = output_move (output, by);
   if (!reason)
     output->room += by;
   return reason;
@@ -242,7 +242,7 @@ nd_output_grow (NdOutput *output, gsize room, gboolean exactly)
 gint
 nd_output_write_header (NdOutput *output, gconstpointer header, gsize size)
 {
-  const gint reason = write_bytes (output->part.fd, header, size, 0);
+  const gint reason = output_write_bytes (output->part.fd, header, size, 0);
 
   /* The sum is also of the header. */
   return reason || output->stored == 0 || output->tail == 0

@@ -54,7 +54,7 @@ struct _NdPacker
 
 /* Blocks that are not packed (RFC 1951, 3.2.4). */
 static gsize
-store (const guint8 *bytes, gsize n, guint8 *piece)
+packer_store (const guint8 *bytes, gsize n, guint8 *piece)
 {
   guint8 *to = piece;
 
@@ -73,14 +73,14 @@ store (const guint8 *bytes, gsize n, guint8 *piece)
 }
 
 static void
-pack (NdPacker *packer, Block *block, NdDeflater *deflater)
+packer_pack (NdPacker *packer, Block *block, NdDeflater *deflater)
 {
   block->sum = packer->gzip ? crc32_z (0, block->from, block->n)
                             : nd_deflate_adler32 (1, block->from, block->n);
   block->size = nd_deflater_pack (deflater, block->from, block->n, block->piece,
       PIECE_SIZE);
   if (block->size == 0)
-    block->size = store (block->from, block->n, block->piece);
+    block->size = packer_store (block->from, block->n, block->piece);
 }
 
 /* Writes a block; the lock is held, but not meanwhile. */
@@ -132,7 +132,7 @@ take_block (NdPacker *packer, NdDeflater *deflater)
 
   pthread_mutex_unlock (&packer->lock);
   if (!failed)
-    pack (packer, block, deflater);
+    packer_pack (packer, block, deflater);
   pthread_mutex_lock (&packer->lock);
   block->packed = TRUE;
   write_packed (packer);
@@ -145,7 +145,7 @@ typedef struct
 } Worker;
 
 static void *
-worker_main (void *data)
+packer_worker_main (void *data)
 {
   g_autofree Worker *worker = data;
   NdPacker *packer = worker->packer;
@@ -169,8 +169,8 @@ start_thread (NdPacker *packer)
   if (!worker)
     return FALSE;
   *worker = (Worker){ packer, packer->deflaters[packer->n_threads] };
-  if (pthread_create (&packer->threads[packer->n_threads], NULL, worker_main,
-          worker)
+  if (pthread_create (&packer->threads[packer->n_threads], NULL,
+          packer_worker_main, worker)
       != 0)
     return FALSE;
   (void) g_steal_pointer (&worker);

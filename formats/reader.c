@@ -8,10 +8,10 @@
 #include "formats/dicomseries.h"
 #include "formats/format.h"
 #include "formats/headertext.h"
-#include "formats/holds.h"
 #include "formats/nifti.h"
 #include "formats/rate.h"
 #include "formats/reader.h"
+#include "formats/target.h"
 #include "formats/zarr.h"
 
 #include <string.h>

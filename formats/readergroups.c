@@ -86,7 +86,7 @@ read_group (NdReader *reader, guint64 first, GError **error)
 
 /* The same for components in planes, one after the other. */
 static gboolean
-read_planes (NdReader *reader, guint64 first, GError **error)
+reader_groups_read_planes (NdReader *reader, guint64 first, GError **error)
 {
   const NdHeader *header = &reader->header;
   const gsize width = nd_stored_size (header->stored.type);
@@ -129,8 +129,9 @@ nd_reader_read_from_group (NdReader *reader, gpointer data, GError **error)
   const guint64 first = reader->next / reader->group_size * reader->group_size;
 
   if (first != reader->group_first
-      && !(reader->header.planar ? read_planes (reader, first, error)
-                                 : read_group (reader, first, error)))
+      && !(reader->header.planar
+              ? reader_groups_read_planes (reader, first, error)
+              : read_group (reader, first, error)))
     return FALSE;
   nd_stored_convert (stored, data,
       reader->group + (reader->next - first) * reader->stored_size,

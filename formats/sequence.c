@@ -41,7 +41,7 @@ nd_sequence_clear (NdSequence *sequence)
 
 /* Reads digits; FALSE if there are none. @rest is the text after them. */
 static gboolean
-read_number (const gchar *text, guint64 *number, const gchar **rest)
+sequence_read_number (const gchar *text, guint64 *number, const gchar **rest)
 {
   *number = 0;
   if (!g_ascii_isdigit (*text))
@@ -54,7 +54,7 @@ read_number (const gchar *text, guint64 *number, const gchar **rest)
 }
 
 static void
-take_field (NdSequence *sequence, guint64 volume, const gchar *key,
+sequence_take_field (NdSequence *sequence, guint64 volume, const gchar *key,
     const gchar *value)
 {
   NdMetadata *metadata = sequence->header->metadata;
@@ -76,13 +76,13 @@ nd_sequence_take (NdSequence *sequence, const gchar *key, gchar *value)
   guint64 number;
 
   if (g_str_has_prefix (key, FRAME)
-      && read_number (key + strlen (FRAME), &number, &rest) && rest[0] == '_'
-      && rest[1] != '\0') {
-    take_field (sequence, number, rest + 1, value);
+      && sequence_read_number (key + strlen (FRAME), &number, &rest)
+      && rest[0] == '_' && rest[1] != '\0') {
+    sequence_take_field (sequence, number, rest + 1, value);
     return TRUE;
   }
   if (!g_str_has_prefix (key, "axis ")
-      || !read_number (key + strlen ("axis "), &number, &rest))
+      || !sequence_read_number (key + strlen ("axis "), &number, &rest))
     return FALSE;
   if (strcmp (rest, " index type") == 0) {
     if (g_ascii_strcasecmp (value, "numeric") != 0)
@@ -94,16 +94,16 @@ nd_sequence_take (NdSequence *sequence, const gchar *key, gchar *value)
     return TRUE;
   }
   if (!g_str_has_prefix (rest, " item ")
-      || !read_number (rest + strlen (" item "), &number, &rest)
+      || !sequence_read_number (rest + strlen (" item "), &number, &rest)
       || rest[0] != ' ' || rest[1] == '\0')
     return FALSE;
-  take_field (sequence, number, rest + 1, value);
+  sequence_take_field (sequence, number, rest + 1, value);
   return TRUE;
 }
 
 /* @step times @n beside @time, within the range of times. */
 static gint64
-beside (gint64 time, gint64 step, gint64 n)
+sequence_beside (gint64 time, gint64 step, gint64 n)
 {
   const __int128 sum = (__int128) step * n + time;
 
@@ -125,9 +125,9 @@ fill_times (gint64 *times, guint64 n)
   const gint64 mean = (times[last] - times[first]) / (gint64) (last - first);
 
   for (guint64 i = 0; i < first; i++)
-    times[i] = beside (times[first], -mean, first - i);
+    times[i] = sequence_beside (times[first], -mean, first - i);
   for (guint64 i = last + 1; i < n; i++)
-    times[i] = beside (times[last], mean, i - last);
+    times[i] = sequence_beside (times[last], mean, i - last);
   known = first;
   for (guint64 i = first + 1; i <= last; i++) {
     if (times[i] == MISSING)
@@ -242,7 +242,7 @@ next_value (gchar **rest)
 
 /* FALSE if there is not one value for each volume. */
 static gboolean
-check_index (NdSequence *sequence)
+sequence_check_index (NdSequence *sequence)
 {
   NdHeader *header = sequence->header;
   const guint64 n = count_values (g_strstrip (sequence->index_values));
@@ -267,7 +267,7 @@ keep_index (NdSequence *sequence)
   gchar *rest = sequence->index_values;
   gboolean counts = TRUE;
 
-  if (!check_index (sequence))
+  if (!sequence_check_index (sequence))
     return;
   for (guint64 i = 0; i < volumes; i++) {
     gchar *end;
@@ -296,7 +296,7 @@ index_to_times (NdSequence *sequence, gint exponent, gint64 *unit)
   gchar *rest = sequence->index_values, *value;
   g_autoptr (NdList) times = NULL;
 
-  if (!check_index (sequence))
+  if (!sequence_check_index (sequence))
     return NULL;
   times = new_times (sequence);
   *unit = G_MAXINT64;
@@ -346,7 +346,7 @@ nd_sequence_settle (NdSequence *sequence, gboolean index_is_time, gint exponent)
 
 /* Replaces characters that readers would not accept in a key. */
 static void
-append_key (GString *text, NdSequenceStyle style, const gchar *key)
+sequence_append_key (GString *text, NdSequenceStyle style, const gchar *key)
 {
   const gboolean meta = style == ND_SEQUENCE_META;
 
@@ -361,7 +361,7 @@ append_key (GString *text, NdSequenceStyle style, const gchar *key)
 }
 
 static gboolean
-append_value (GString *text, NdSequenceStyle style, const gchar *value)
+sequence_append_value (GString *text, NdSequenceStyle style, const gchar *value)
 {
   g_string_append (text, style == ND_SEQUENCE_META ? " = " : ":=");
   if (style == ND_SEQUENCE_META && strlen (value) > META_VALUE_MAX)
@@ -405,8 +405,8 @@ nd_sequence_write_field (GString *text, NdSequenceStyle style, const gchar *key,
 {
   const gsize length = text->len;
 
-  append_key (text, style, key);
-  if (append_value (text, style, value))
+  sequence_append_key (text, style, key);
+  if (sequence_append_value (text, style, value))
     return TRUE;
   g_string_truncate (text, length);
   return FALSE;
@@ -472,7 +472,7 @@ are_invented (const NdMetadata *metadata)
 }
 
 static void
-write_frame (GString *text, NdSequenceStyle style, guint64 volume)
+sequence_write_frame (GString *text, NdSequenceStyle style, guint64 volume)
 {
   g_string_append_printf (text,
       style >= ND_SEQUENCE_SLICER ? "axis 3 item %04" G_GUINT64_FORMAT " "
@@ -484,7 +484,7 @@ static void
 write_timestamp (GString *text, NdSequenceStyle style,
     const NdMetadata *metadata, guint volume)
 {
-  write_frame (text, style, volume);
+  sequence_write_frame (text, style, volume);
   g_string_append_printf (text, TIMESTAMP "%s",
       style == ND_SEQUENCE_META ? " = " : ":=");
   nd_text_append_time (text,
@@ -519,9 +519,9 @@ nd_sequence_write (GString *text, NdSequenceStyle style,
     if ((metadata->times->len > 0 && strcmp (field->key, TIMESTAMP) == 0)
         || (indexed && strcmp (field->key, ND_INDEX) == 0))
       continue;
-    write_frame (text, style, field->volume);
-    append_key (text, style, field->key);
-    if (!append_value (text, style, field->value)) {
+    sequence_write_frame (text, style, field->volume);
+    sequence_append_key (text, style, field->key);
+    if (!sequence_append_value (text, style, field->value)) {
       g_string_truncate (text, length);
       too_long++;
     }

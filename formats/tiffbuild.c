@@ -4,8 +4,9 @@
 #include "formats/tiffbuild.h"
 
 #include "core/error.h"
+#include "formats/rate.h"
 #include "formats/stored.h"
-#include "formats/tiffdescribe.h"
+#include "formats/tiff.h"
 
 #include <math.h>
 #include <string.h>
@@ -115,7 +116,7 @@ make_builder (GByteArray *bytes, const NdRecording *recording,
 }
 
 static void
-append (GByteArray *bytes, guint64 number, guint n)
+tiff_build_append (GByteArray *bytes, guint64 number, guint n)
 {
   const guint16 two = number;
   const guint32 four = number;
@@ -129,7 +130,7 @@ append (GByteArray *bytes, guint64 number, guint n)
 
 /* Fills up to @size bytes. */
 static void
-pad (GByteArray *bytes, gsize size)
+tiff_build_pad (GByteArray *bytes, gsize size)
 {
   const gsize from = bytes->len;
 
@@ -143,9 +144,9 @@ pad (GByteArray *bytes, gsize size)
 static void
 begin_entry (const Builder *b, guint16 tag, guint16 type, guint64 count)
 {
-  append (b->bytes, tag, 2);
-  append (b->bytes, type, 2);
-  append (b->bytes, count, b->big ? 8 : 4);
+  tiff_build_append (b->bytes, tag, 2);
+  tiff_build_append (b->bytes, type, 2);
+  tiff_build_append (b->bytes, count, b->big ? 8 : 4);
 }
 
 /* An entry with one number. */
@@ -156,8 +157,8 @@ put_number (const Builder *b, guint16 tag, guint16 type, guint64 number)
   const guint size = type == TYPE_SHORT ? 2 : type == TYPE_LONG ? 4 : 8;
 
   begin_entry (b, tag, type, 1);
-  append (b->bytes, number, size);
-  pad (b->bytes, b->bytes->len + word - size);
+  tiff_build_append (b->bytes, number, size);
+  tiff_build_pad (b->bytes, b->bytes->len + word - size);
 }
 
 /* An entry with the place of its values. */
@@ -166,7 +167,7 @@ put_place (const Builder *b, guint16 tag, guint16 type, guint64 count,
     guint64 place)
 {
   begin_entry (b, tag, type, count);
-  append (b->bytes, place, b->big ? 8 : 4);
+  tiff_build_append (b->bytes, place, b->big ? 8 : 4);
 }
 
 /* @count equal numbers, which are also at @place. */
@@ -182,13 +183,13 @@ put_shorts (const Builder *b, guint16 tag, guint64 count, guint16 number,
   }
   begin_entry (b, tag, TYPE_SHORT, count);
   for (guint64 i = 0; i < count; i++)
-    append (b->bytes, number, 2);
-  pad (b->bytes, b->bytes->len + word - 2 * count);
+    tiff_build_append (b->bytes, number, 2);
+  tiff_build_pad (b->bytes, b->bytes->len + word - 2 * count);
 }
 
 /* The fraction n / d that comes nearest to @value. */
 static void
-find_fraction (gdouble value, guint32 *n, guint32 *d)
+tiff_build_find_fraction (gdouble value, guint32 *n, guint32 *d)
 {
   gdouble n0 = 0, n1 = 1, d0 = 1, d1 = 0, rest = value;
 
@@ -221,9 +222,10 @@ append_resolution (const Builder *b, guint axis)
   guint32 n = 1, d = 1;
 
   if (geometry->known)
-    find_fraction (nd_tiff_unit (geometry) / geometry->spacing[axis], &n, &d);
-  append (b->bytes, n, 4);
-  append (b->bytes, d, 4);
+    tiff_build_find_fraction (nd_tiff_unit (geometry) / geometry->spacing[axis],
+        &n, &d);
+  tiff_build_append (b->bytes, n, 4);
+  tiff_build_append (b->bytes, d, 4);
 }
 
 static void
@@ -257,7 +259,7 @@ put_directory (const Builder *b, guint64 page, gsize description, guint64 next)
   const gsize begin = b->bytes->len;
   const guint16 entries = 13 + (page == 0) + (extra > 0);
 
-  append (b->bytes, entries, b->big ? 8 : 2);
+  tiff_build_append (b->bytes, entries, b->big ? 8 : 2);
   put_number (b, 256, TYPE_LONG, recording->shape.size[0]);
   put_number (b, 257, TYPE_LONG, recording->shape.size[1]);
   put_shorts (b, 258, samples, 8 * nd_sample_size (recording->type), b->arrays);
@@ -276,8 +278,8 @@ put_directory (const Builder *b, guint64 page, gsize description, guint64 next)
     put_shorts (b, 338, extra, 0, b->arrays + 4 * samples);
   put_shorts (b, 339, samples, get_format (recording->type),
       b->arrays + 2 * samples);
-  append (b->bytes, next, b->big ? 8 : 4);
-  pad (b->bytes, begin + directory_size (b->big));
+  tiff_build_append (b->bytes, next, b->big ? 8 : 4);
+  tiff_build_pad (b->bytes, begin + directory_size (b->big));
 }
 
 static void
@@ -286,14 +288,15 @@ put_beginning (const Builder *b)
   const guint16 order =
       G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0x4949 /* II */ : 0x4d4d /* MM */;
 
-  append (b->bytes, order, 2);
-  append (b->bytes, b->big ? 43 : 42, 2);
+  tiff_build_append (b->bytes, order, 2);
+  tiff_build_append (b->bytes, b->big ? 43 : 42, 2);
   if (b->big) {
-    append (b->bytes, 8, 2); /* bytes of an offset */
-    append (b->bytes, 0, 2);
+    tiff_build_append (b->bytes, 8, 2); /* bytes of an offset */
+    tiff_build_append (b->bytes, 0, 2);
   }
-  append (b->bytes, b->pages > 0 ? FIRST_DIRECTORY : 0, b->big ? 8 : 4);
-  pad (b->bytes, FIRST_DIRECTORY);
+  tiff_build_append (b->bytes, b->pages > 0 ? FIRST_DIRECTORY : 0,
+      b->big ? 8 : 4);
+  tiff_build_pad (b->bytes, FIRST_DIRECTORY);
 }
 
 void
@@ -309,16 +312,16 @@ nd_tiff_build (GByteArray *bytes, const NdRecording *recording,
   put_beginning (&b);
   put_directory (&b, 0, text->len + 1,
       ended && b.pages > 1 ? b.room + b.pages * b.page_bytes : 0);
-  pad (bytes, RESOLUTIONS);
+  tiff_build_pad (bytes, RESOLUTIONS);
   append_resolution (&b, 0);
   append_resolution (&b, 1);
   g_byte_array_append (bytes, (const guint8 *) text->str, text->len + 1);
-  pad (bytes, b.arrays);
+  tiff_build_pad (bytes, b.arrays);
   for (guint i = 0; i < G_N_ELEMENTS (values); i++) {
     for (gsize c = 0; c < b.samples; c++)
-      append (bytes, values[i], 2);
+      tiff_build_append (bytes, values[i], 2);
   }
-  pad (bytes, b.room);
+  tiff_build_pad (bytes, b.room);
 }
 
 guint64
@@ -333,4 +336,149 @@ nd_tiff_build_pages (GByteArray *bytes, const NdRecording *recording,
   for (; page < b.pages && page - first < n; page++)
     put_directory (&b, page, 0, page + 1 < b.pages ? place + page * size : 0);
   return page - first;
+}
+
+/* The description of a TIFF file that is written.
+ */
+
+#define SMALL_SPACING 0.01 /* mm; smaller ones are written in micrometres */
+
+#define IMAGEJ_ROOM 496
+#define OME_ROOM 1280
+#define CHANNEL_ROOM 64
+
+gdouble
+nd_tiff_unit (const NdGeometry *geometry)
+{
+  return geometry->spacing[0] < SMALL_SPACING ? 1e-3 : 1;
+}
+
+gsize
+nd_tiff_description_room (gsize channels, gboolean ome)
+{
+  return ome ? OME_ROOM + CHANNEL_ROOM * channels : IMAGEJ_ROOM;
+}
+
+/* key@between@number@after */
+static void
+tiff_build_append_key (GString *text, const gchar *key, const gchar *between,
+    gdouble value, const gchar *after)
+{
+  gchar number[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_string_append_printf (text, "%s%s%s%s", key, between,
+      g_ascii_dtostr (number, sizeof (number), value), after);
+}
+
+/* https://imagej.net/ij/source/ij/io/FileSaver.java */
+static void
+describe_imagej (GString *text, const NdRecording *recording, gsize channels,
+    gdouble interval)
+{
+  const NdGeometry *geometry = &recording->geometry;
+  const gsize z = recording->shape.size[2];
+
+  g_string_append_printf (text, "ImageJ=1.53t\nimages=%" G_GUINT64_FORMAT "\n",
+      recording->volumes * z * channels);
+  if (channels > 1)
+    g_string_append_printf (text, "channels=%" G_GSIZE_FORMAT "\n", channels);
+  g_string_append_printf (text,
+      "slices=%" G_GSIZE_FORMAT "\nframes=%" G_GUINT64_FORMAT "\n", z,
+      recording->volumes);
+  if (channels > 1 || (z > 1 && recording->volumes > 1))
+    g_string_append (text, "hyperstack=true\n");
+  g_string_append (text, "mode=grayscale\nloop=false\n");
+  if (geometry->known) {
+    const gdouble unit = nd_tiff_unit (geometry);
+
+    g_string_append_printf (text, "unit=%s\n", unit == 1 ? "mm" : "um");
+    tiff_build_append_key (text, "spacing", "=", geometry->spacing[2] / unit,
+        "\n");
+  }
+  if (interval > 0) {
+    tiff_build_append_key (text, "finterval", "=", interval, "\n");
+    tiff_build_append_key (text, "fps", "=", 1 / interval, "\n");
+  }
+}
+
+/* https://docs.openmicroscopy.org/ome-model/ */
+static void
+describe_ome (GString *text, const NdRecording *recording, gsize channels,
+    gdouble interval)
+{
+  static const gchar *const types[ND_STREAM_TYPES] = { [ND_UINT8] = "uint8",
+    [ND_INT8] = "int8",
+    [ND_UINT16] = "uint16",
+    [ND_INT16] = "int16",
+    [ND_UINT32] = "uint32",
+    [ND_INT32] = "int32",
+    [ND_FLOAT32] = "float",
+    [ND_FLOAT64] = "double" };
+  static const gchar *const sizes[] = { " PhysicalSizeX", " PhysicalSizeY",
+    " PhysicalSizeZ" };
+  const NdGeometry *geometry = &recording->geometry;
+  const NdShape *shape = &recording->shape;
+
+  g_string_append_printf (text,
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
+      "<OME xmlns=\"http://www.openmicroscopy.org/Schemas/OME/2016-06\" "
+      "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
+      "xsi:schemaLocation=\"http://www.openmicroscopy.org/Schemas/OME/2016-06 "
+      "http://www.openmicroscopy.org/Schemas/OME/2016-06/ome.xsd\">"
+      "<Image ID=\"Image:0\"><Pixels ID=\"Pixels:0\" DimensionOrder=\"XYCZT\" "
+      "Type=\"%s\" BigEndian=\"%s\" SizeX=\"%" G_GSIZE_FORMAT
+      "\" SizeY=\"%" G_GSIZE_FORMAT "\" SizeC=\"%" G_GSIZE_FORMAT
+      "\" SizeZ=\"%" G_GSIZE_FORMAT "\" SizeT=\"%" G_GUINT64_FORMAT "\"",
+      types[recording->type],
+      G_BYTE_ORDER == G_LITTLE_ENDIAN ? "false" : "true", shape->size[0],
+      shape->size[1], shape->components, shape->size[2], recording->volumes);
+  for (guint a = 0; a < 3 && geometry->known; a++) {
+    const gdouble unit = nd_tiff_unit (geometry);
+
+    tiff_build_append_key (text, sizes[a], "=\"", geometry->spacing[a] / unit,
+        "\"");
+    g_string_append_printf (text, "%sUnit=\"%s\"", sizes[a],
+        unit == 1 ? "mm" : "\302\265m");
+  }
+  if (interval > 0)
+    tiff_build_append_key (text, " TimeIncrement", "=\"", interval,
+        "\" TimeIncrementUnit=\"s\"");
+  g_string_append (text, ">");
+  for (gsize c = 0; c < channels; c++)
+    g_string_append_printf (text,
+        "<Channel ID=\"Channel:0:%" G_GSIZE_FORMAT
+        "\" SamplesPerPixel=\"%" G_GSIZE_FORMAT "\"/>",
+        c, shape->components / channels);
+  g_string_append_printf (text,
+      "<TiffData IFD=\"0\" PlaneCount=\"%" G_GUINT64_FORMAT
+      "\"/></Pixels></Image></OME>",
+      recording->volumes * shape->size[2] * channels);
+}
+
+GString *
+nd_tiff_describe (const NdRecording *recording, const NdMetadata *metadata,
+    gboolean ome)
+{
+  const gdouble interval =
+      nd_rate_interval (recording->rate_n, recording->rate_d, metadata->times);
+  const gsize channels = nd_tiff_planes (recording, metadata);
+  GString *text = g_string_new (NULL);
+
+  if (ome)
+    describe_ome (text, recording, channels, interval);
+  else
+    describe_imagej (text, recording, channels, interval);
+  return text;
+}
+
+gboolean
+nd_tiff_detect (const guint8 *bytes, gsize n)
+{
+  static const gchar magic[][5] = { "II*\0", "MM\0*", "II+\0", "MM\0+" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (magic); i++) {
+    if (n >= 8 && memcmp (bytes, magic[i], 4) == 0)
+      return TRUE;
+  }
+  return FALSE;
 }

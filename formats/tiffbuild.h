@@ -43,4 +43,17 @@ void nd_tiff_build (GByteArray *bytes, const NdRecording *recording,
 guint64 nd_tiff_build_pages (GByteArray *bytes, const NdRecording *recording,
     const NdMetadata *metadata, gboolean ome, guint64 first, guint64 n);
 
+/* The description of a TIFF file that is written.
+ */
+
+/* The unit of lengths in mm. */
+gdouble nd_tiff_unit (const NdGeometry *geometry);
+
+/* ImageJ's lines, or OME-XML. */
+GString *nd_tiff_describe (const NdRecording *recording,
+    const NdMetadata *metadata, gboolean ome);
+
+/* The bytes that suffice for any number of volumes. */
+gsize nd_tiff_description_room (gsize channels, gboolean ome);
+
 G_END_DECLS

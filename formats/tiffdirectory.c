@@ -19,7 +19,8 @@
 #define TILE_SIZES 325
 
 static guint64
-get (const NdTiffDirectories *directories, const guint8 *bytes, guint n)
+tiff_directory_get (const NdTiffDirectories *directories, const guint8 *bytes,
+    guint n)
 {
   guint64 number = 0;
 
@@ -29,7 +30,8 @@ get (const NdTiffDirectories *directories, const guint8 *bytes, guint n)
 }
 
 static gboolean
-read_at (NdTiffDirectories *directories, guint64 offset, guint8 *bytes, gsize n)
+tiff_directory_read_at (NdTiffDirectories *directories, guint64 offset,
+    guint8 *bytes, gsize n)
 {
   if (offset > nd_input_size (directories->input))
     return FALSE;
@@ -44,14 +46,14 @@ nd_tiff_directories_begin (NdTiffDirectories *directories, NdInput *input,
   guint8 head[16];
 
   directories->input = input;
-  if (!read_at (directories, 0, head, 8))
+  if (!tiff_directory_read_at (directories, 0, head, 8))
     return FALSE;
   directories->big_endian = head[0] == 'M';
-  directories->wide = get (directories, head + 2, 2) == 43;
-  if (directories->wide && !read_at (directories, 0, head, 16))
+  directories->wide = tiff_directory_get (directories, head + 2, 2) == 43;
+  if (directories->wide && !tiff_directory_read_at (directories, 0, head, 16))
     return FALSE;
-  *offset = directories->wide ? get (directories, head + 8, 8)
-                              : get (directories, head + 4, 4);
+  *offset = directories->wide ? tiff_directory_get (directories, head + 8, 8)
+                              : tiff_directory_get (directories, head + 4, 4);
   return TRUE;
 }
 
@@ -61,9 +63,10 @@ value_bytes (const NdTiffDirectories *directories, const guint8 *entry)
 {
   static const guint8 sizes[] = { 1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 1,
     1, 8, 8, 8 };
-  const guint tag = get (directories, entry, 2);
-  const guint type = get (directories, entry + 2, 2);
-  const guint64 count = get (directories, entry + 4, directories->wide ? 8 : 4);
+  const guint tag = tiff_directory_get (directories, entry, 2);
+  const guint type = tiff_directory_get (directories, entry + 2, 2);
+  const guint64 count =
+      tiff_directory_get (directories, entry + 4, directories->wide ? 8 : 4);
   const guint size = tag == STRIP_OFFSETS || tag == STRIP_SIZES
           || tag == TILE_OFFSETS || tag == TILE_SIZES
       ? 8
@@ -76,10 +79,10 @@ value_bytes (const NdTiffDirectories *directories, const guint8 *entry)
 static void
 note_stack (NdTiffDirectories *directories, const guint8 *entry)
 {
-  if (directories->wide || get (directories, entry, 2) != STACK)
+  if (directories->wide || tiff_directory_get (directories, entry, 2) != STACK)
     return;
-  directories->planes = get (directories, entry + 4, 4);
-  directories->places = get (directories, entry + 8, 4);
+  directories->planes = tiff_directory_get (directories, entry + 4, 4);
+  directories->places = tiff_directory_get (directories, entry + 8, 4);
 }
 
 gboolean
@@ -92,16 +95,16 @@ nd_tiff_directories_next (NdTiffDirectories *directories, guint64 *offset,
   guint8 bytes[20];
   guint64 at = *offset, bytes_left = MIN (4 * size + SLACK, most), n;
 
-  if (!read_at (directories, at, bytes, count_size))
+  if (!tiff_directory_read_at (directories, at, bytes, count_size))
     return FALSE;
-  n = get (directories, bytes, count_size);
+  n = tiff_directory_get (directories, bytes, count_size);
   at += count_size;
   if (n > ENTRIES_MAX)
     return FALSE;
   for (guint64 i = 0; i < n; i++) {
     guint64 value;
 
-    if (!read_at (directories, at, bytes, entry_size))
+    if (!tiff_directory_read_at (directories, at, bytes, entry_size))
       return FALSE;
     value = value_bytes (directories, bytes);
     if (value > bytes_left)
@@ -110,8 +113,9 @@ nd_tiff_directories_next (NdTiffDirectories *directories, guint64 *offset,
     note_stack (directories, bytes);
     at += entry_size;
   }
-  if (!read_at (directories, at, bytes, directories->wide ? 8 : 4))
+  if (!tiff_directory_read_at (directories, at, bytes,
+          directories->wide ? 8 : 4))
     return FALSE;
-  *offset = get (directories, bytes, directories->wide ? 8 : 4);
+  *offset = tiff_directory_get (directories, bytes, directories->wide ? 8 : 4);
   return TRUE;
 }

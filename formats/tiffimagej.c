@@ -37,13 +37,13 @@ positive (const gchar *text)
 }
 
 static guint64
-count (const gchar *text)
+tiff_imagej_count (const gchar *text)
 {
   return text ? g_ascii_strtoull (text, NULL, 10) : 1;
 }
 
 static void
-note (Values *values, const gchar *key, const gchar *value)
+tiff_imagej_note (Values *values, const gchar *key, const gchar *value)
 {
   const struct
   {
@@ -78,7 +78,7 @@ note (Values *values, const gchar *key, const gchar *value)
 }
 
 static gdouble
-time_unit (const gchar *name)
+tiff_imagej_time_unit (const gchar *name)
 {
   static const struct
   {
@@ -142,7 +142,7 @@ set_units (NdTiffAxes *axes, const Values *values)
       values->y_unit ? nd_tiff_length_unit (values->y_unit) : unit;
   axes->spacing[2] = positive (values->spacing)
       * (values->z_unit ? nd_tiff_length_unit (values->z_unit) : unit);
-  axes->seconds = interval * time_unit (values->time_unit);
+  axes->seconds = interval * tiff_imagej_time_unit (values->time_unit);
   if (interval > 0 && axes->seconds == 0)
     axes->warning = "ImageJ's interval of frames has a unit (tunit) that is "
                     "not one of time: it is not used";
@@ -194,14 +194,14 @@ nd_tiff_imagej_parse (NdTiffAxes *axes, const gchar *description, guint64 pages)
     if (!value)
       continue;
     *value++ = '\0';
-    note (&values, lines[i], g_strchomp (value));
+    tiff_imagej_note (&values, lines[i], g_strchomp (value));
   }
   axes->kind = ND_TIFF_IMAGEJ;
   axes->known = TRUE;
-  axes->channels = count (values.channels);
-  axes->slices = count (values.slices);
-  axes->volumes = count (values.frames);
-  axes->images = MAX (count (values.images), 1);
+  axes->channels = tiff_imagej_count (values.channels);
+  axes->slices = tiff_imagej_count (values.slices);
+  axes->volumes = tiff_imagej_count (values.frames);
+  axes->images = MAX (tiff_imagej_count (values.images), 1);
   set_units (axes, &values);
   set_calibration (axes, &values);
   most = MAX (axes->images, pages);

@@ -5,7 +5,6 @@
 
 #include "core/error.h"
 #include "formats/headertext.h"
-#include "formats/holds.h"
 #include "formats/metaimage.h"
 #include "formats/nifti.h"
 #include "formats/npy.h"
@@ -527,7 +526,7 @@ samples_part (NdWriter *writer)
 /* Writes the number of volumes, and waits for the disk. Returns 0 or an
  * errno. */
 static gint
-complete (NdWriter *writer)
+writer_complete (NdWriter *writer)
 {
   gint reason = writer->zarr ? describe_folder (writer) : write_end (writer);
 
@@ -569,7 +568,7 @@ nd_writer_finish (NdWriter *writer, GError **error)
     return FALSE;
   }
   writer->finishing = TRUE;
-  reason = complete (writer);
+  reason = writer_complete (writer);
   if (reason) {
     /* nd_writer_close() makes the partial file readable. */
     writer->finishing = FALSE;

@@ -114,7 +114,7 @@ index_offset (const NdZarrArray *array, const Shard *shard)
 
 /* The index is not kept: each chunk reads its entry. */
 static const gchar *
-check_index (const NdZarrArray *array, const Shard *shard)
+zarr_check_index (const NdZarrArray *array, const Shard *shard)
 {
   const gsize n = nd_zarr_shard_chunks (array) * 16;
   const guint64 offset = index_offset (array, shard);
@@ -139,7 +139,7 @@ check_index (const NdZarrArray *array, const Shard *shard)
 }
 
 static const gchar *
-open_file (Zarr *zarr, Shard *shard, const gchar *name)
+zarr_open_file (Zarr *zarr, Shard *shard, const gchar *name)
 {
   struct stat info;
 
@@ -154,7 +154,7 @@ open_file (Zarr *zarr, Shard *shard, const gchar *name)
 
 /* Numbers of the chunk @i of the volumes that are being decoded. */
 static void
-find_chunk (const Zarr *zarr, guint64 i, guint64 *numbers)
+zarr_find_chunk (const Zarr *zarr, guint64 i, guint64 *numbers)
 {
   for (guint a = zarr->array.rank; a-- > 0;) {
     numbers[a] = i % zarr->counts[a];
@@ -214,10 +214,10 @@ open_shard (Zarr *zarr, guint64 i, guint *n_open)
   if (zarr->time >= 0)
     numbers[zarr->time] = zarr->shards_time;
   name = nd_zarr_file_name (array, numbers);
-  reason = open_file (zarr, shard, name);
+  reason = zarr_open_file (zarr, shard, name);
   if (reason || shard->file < 0)
     return reason;
-  reason = check_index (array, shard);
+  reason = zarr_check_index (array, shard);
   shard->exists = TRUE;
   if (reason || (*n_open)++ >= OPEN_MAX) {
     close (shard->file);
@@ -259,7 +259,7 @@ open_shards (Zarr *zarr)
 
 /* The place of a chunk in its file, which is open; FALSE if it is absent. */
 static gboolean
-locate (const Zarr *zarr, const Shard *shard, const guint64 *chunk,
+zarr_locate (const Zarr *zarr, const Shard *shard, const guint64 *chunk,
     guint64 *offset, guint64 *n, const gchar **reason)
 {
   const NdZarrArray *array = &zarr->array;
@@ -288,8 +288,8 @@ locate (const Zarr *zarr, const Shard *shard, const guint64 *chunk,
 /* Decodes a chunk into the buffer of the thread; *@samples is NULL if it is
  * absent. */
 static const gchar *
-read_chunk (Zarr *zarr, const Shard *shard, const guint64 *chunk, guint worker,
-    const guint8 **samples)
+zarr_read_chunk (Zarr *zarr, const Shard *shard, const guint64 *chunk,
+    guint worker, const guint8 **samples)
 {
   const NdZarrArray *array = &zarr->array;
   const gsize size = nd_zarr_chunk_size (array);
@@ -302,7 +302,7 @@ read_chunk (Zarr *zarr, const Shard *shard, const guint64 *chunk, guint worker,
   guint32 sum;
 
   *samples = NULL;
-  if (!locate (zarr, shard, chunk, &offset, &n, &reason))
+  if (!zarr_locate (zarr, shard, chunk, &offset, &n, &reason))
     return reason;
   if (n < sum_size || n > shard->size || offset > shard->size - n
       || n > size + size / 128 + PACKED_SLACK)
@@ -340,7 +340,7 @@ read_chunk (Zarr *zarr, const Shard *shard, const guint64 *chunk, guint worker,
 
 /* Copies @n samples, or the value of absent ones if @from is NULL. */
 static void
-copy_row (const Zarr *zarr, guint8 *to, gsize stride, const guint8 *from,
+zarr_copy_row (const Zarr *zarr, guint8 *to, gsize stride, const guint8 *from,
     gsize n)
 {
   const gsize width = zarr->width;
@@ -389,7 +389,7 @@ place_chunk (const Zarr *zarr, const guint64 *chunk, const guint8 *samples)
       if (source)
         source += at[a] * from[a];
     }
-    copy_row (zarr, row, zarr->strides[last], source, n[last]);
+    zarr_copy_row (zarr, row, zarr->strides[last], source, n[last]);
     for (a = last; a-- > 0;) {
       if (++at[a] < n[a])
         break;
@@ -410,15 +410,15 @@ find_and_read_chunk (Zarr *zarr, const guint64 *chunk, guint worker,
 
   *samples = NULL;
   if (shard && shard->file >= 0)
-    return read_chunk (zarr, shard, chunk, worker, samples);
+    return zarr_read_chunk (zarr, shard, chunk, worker, samples);
   if (shard && !shard->exists)
     return NULL;
   name = name_file (zarr, chunk);
-  reason = open_file (zarr, &file, name);
+  reason = zarr_open_file (zarr, &file, name);
   if (!reason && shard && (file.file < 0 || file.size != shard->size))
     reason = "a file of chunks has changed";
   if (!reason && file.file >= 0)
-    reason = read_chunk (zarr, &file, chunk, worker, samples);
+    reason = zarr_read_chunk (zarr, &file, chunk, worker, samples);
   if (file.file >= 0)
     close (file.file);
   return reason;
@@ -434,7 +434,7 @@ decode_chunk (gsize i, guint worker, gpointer data)
 
   if (g_atomic_pointer_get (&zarr->reason))
     return;
-  find_chunk (zarr, i, chunk);
+  zarr_find_chunk (zarr, i, chunk);
   reason = find_and_read_chunk (zarr, chunk, worker, &samples);
   if (reason)
     g_atomic_pointer_set (&zarr->reason, (gpointer) reason);
@@ -444,7 +444,7 @@ decode_chunk (gsize i, guint worker, gpointer data)
 
 /* Decodes @count volumes from @first on, which share chunks. */
 static gboolean
-decode (Zarr *zarr, guint64 first, guint64 count, guint8 *to,
+zarr_decode (Zarr *zarr, guint64 first, guint64 count, guint8 *to,
     const gchar **reason)
 {
   zarr->first = first;
@@ -458,14 +458,14 @@ decode (Zarr *zarr, guint64 first, guint64 count, guint8 *to,
 }
 
 static gboolean
-read_volume (NdSlices *slices, guint64 volume, guint8 *samples,
+zarr_read_volume (NdSlices *slices, guint64 volume, guint8 *samples,
     const gchar **reason)
 {
   Zarr *zarr = (Zarr *) slices;
   const guint64 first = volume - volume % zarr->group_size;
 
   if (zarr->group_size == 1)
-    return decode (zarr, volume, 1, samples, reason);
+    return zarr_decode (zarr, volume, 1, samples, reason);
   if (first != zarr->group_first) {
     const guint64 all = zarr->array.shape[zarr->time];
 
@@ -475,8 +475,8 @@ read_volume (NdSlices *slices, guint64 volume, guint8 *samples,
       *reason = "there is no memory for the volumes of its chunks";
       return FALSE;
     }
-    if (!decode (zarr, first, MIN (zarr->group_size, all - first), zarr->group,
-            reason))
+    if (!zarr_decode (zarr, first, MIN (zarr->group_size, all - first),
+            zarr->group, reason))
       return FALSE;
     zarr->group_first = first;
   }
@@ -488,7 +488,7 @@ read_volume (NdSlices *slices, guint64 volume, guint8 *samples,
 /* The text of a file of metadata, with a byte 0 after it; NULL without an error
  * if it is absent. */
 static NdList *
-load (const Zarr *zarr, const gchar *name, GError **error)
+zarr_load (const Zarr *zarr, const gchar *name, GError **error)
 {
   g_autoptr (NdList) text = nd_list_new (zarr->budget, 1);
   const gint file = nd_zarr_open_file (zarr->folder, name);
@@ -521,11 +521,11 @@ load (const Zarr *zarr, const gchar *name, GError **error)
 static gboolean
 load_array (Zarr *zarr, GError **error)
 {
-  g_autoptr (NdList) text = load (zarr, "zarr.json", error);
+  g_autoptr (NdList) text = zarr_load (zarr, "zarr.json", error);
   guint version = 3;
 
   if (!text && !*error) {
-    text = load (zarr, ".zarray", error);
+    text = zarr_load (zarr, ".zarray", error);
     version = 2;
   }
   if (!text && !*error)
@@ -538,7 +538,7 @@ load_array (Zarr *zarr, GError **error)
 
 /* Goes to a folder in the folder, without links. */
 static gboolean
-enter (Zarr *zarr, const gchar *path, GError **error)
+zarr_enter (Zarr *zarr, const gchar *path, GError **error)
 {
   g_auto (GStrv) parts = g_strsplit (path, "/", -1);
 
@@ -563,11 +563,11 @@ enter (Zarr *zarr, const gchar *path, GError **error)
 static gboolean
 load_image (Zarr *zarr, NdZarrImage *image, GError **error)
 {
-  g_autoptr (NdList) text = load (zarr, "zarr.json", error);
+  g_autoptr (NdList) text = zarr_load (zarr, "zarr.json", error);
   guint version = 3;
 
   if (!text && !*error) {
-    text = load (zarr, ".zattrs", error);
+    text = zarr_load (zarr, ".zattrs", error);
     version = 2;
     /* An array may have attributes too. */
     if (text && faccessat (zarr->folder, ".zarray", F_OK, 0) == 0)
@@ -579,7 +579,7 @@ load_image (Zarr *zarr, NdZarrImage *image, GError **error)
               version, error)
           && *error))
     return FALSE;
-  return (!image->path || enter (zarr, image->path, error))
+  return (!image->path || zarr_enter (zarr, image->path, error))
       && load_array (zarr, error);
 }
 
@@ -724,7 +724,7 @@ nd_zarr_open (NdHeader *header, const gchar *path, GError **error)
   Zarr *zarr = g_new0 (Zarr, 1);
 
   nd_header_init (header, "OME-Zarr");
-  zarr->base.read_volume = read_volume;
+  zarr->base.read_volume = zarr_read_volume;
   zarr->base.free = free_zarr;
   zarr->folder = -1;
   zarr->budget = &header->budget;

@@ -58,7 +58,7 @@ static const struct
 };
 
 static gboolean
-refuse (GError **error, gint code, const gchar *format, ...)
+zarr_metadata_refuse (GError **error, gint code, const gchar *format, ...)
 {
   va_list arguments;
   g_autofree gchar *text = NULL;
@@ -74,7 +74,7 @@ refuse (GError **error, gint code, const gchar *format, ...)
  * json-glib sees them. Comments and single quotes, in which json-glib would not
  * count a bracket or a quote, are not JSON. */
 static gboolean
-is_small (const gchar *text, gsize n)
+zarr_metadata_is_small (const gchar *text, gsize n)
 {
   gboolean quoted = FALSE;
   guint depth = 0, values = 0;
@@ -109,12 +109,12 @@ parse_text (JsonParser *parser, const gchar *text, gsize n, GError **error)
 {
   JsonNode *root;
 
-  if (n > ND_ZARR_TEXT_MAX || memchr (text, '\0', n) || !is_small (text, n)
-      || !g_utf8_validate (text, n, NULL)
+  if (n > ND_ZARR_TEXT_MAX || memchr (text, '\0', n)
+      || !zarr_metadata_is_small (text, n) || !g_utf8_validate (text, n, NULL)
       || !json_parser_load_from_data (parser, text, n, NULL)
       || !(root = json_parser_get_root (parser))
       || !JSON_NODE_HOLDS_OBJECT (root)) {
-    refuse (error, ND_ERROR_READ,
+    zarr_metadata_refuse (error, ND_ERROR_READ,
         "Its metadata are damaged: no JSON object, or one of many values");
     return NULL;
   }
@@ -199,7 +199,7 @@ get_sizes (JsonObject *object, const gchar *name, guint rank, guint64 *sizes,
   const guint length = array ? json_array_get_length (array) : 0;
 
   if (length < 2 || length > ND_ZARR_AXES || (rank > 0 && length != rank))
-    return refuse (error, ND_ERROR_FORMAT,
+    return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
         "Its \"%s\" has %u axes; it must have 2 to %d, as many as \"shape\"",
         name, length, ND_ZARR_AXES);
   for (guint i = 0; i < length; i++) {
@@ -208,7 +208,7 @@ get_sizes (JsonObject *object, const gchar *name, guint rank, guint64 *sizes,
     if (!JSON_NODE_HOLDS_VALUE (node)
         || json_node_get_value_type (node) != G_TYPE_INT64
         || json_node_get_int (node) < 1)
-      return refuse (error, ND_ERROR_FORMAT,
+      return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
           "Its \"%s\" has a size that is no number of 1 or more", name);
     sizes[i] = json_node_get_int (node);
   }
@@ -233,7 +233,7 @@ refuse_type (const gchar *name, GError **error)
 {
   g_autofree gchar *quoted = nd_text_quote (name ? name : "");
 
-  return refuse (error, ND_ERROR_FORMAT,
+  return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
       "It has samples of type %s; they must be integers or floats", quoted);
 }
 
@@ -306,7 +306,7 @@ parse_fill (NdZarrArray *array, JsonObject *object, GError **error)
     return TRUE;
   }
   if (!node_number (node, &real))
-    return refuse (error, ND_ERROR_FORMAT,
+    return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
         "Its \"fill_value\" is no number, NaN or infinity");
   store_fill (array, real,
       json_node_get_value_type (node) == G_TYPE_INT64
@@ -333,7 +333,7 @@ refuse_codec (NdZarrArray *array, const gchar *name, GError **error)
   g_autofree gchar *quoted = nd_text_quote (name ? name : "");
 
   array->encoded = TRUE;
-  return refuse (error, ND_ERROR_FORMAT,
+  return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
       "Its chunks are encoded by %s; blosc, zstd, gzip, zlib and crc32c are "
       "read",
       quoted);
@@ -350,7 +350,7 @@ parse_separator (NdZarrArray *array, JsonObject *object, const gchar *name,
   if (strchr ("./", array->separator) && array->separator
       && (!text || strlen (text) == 1))
     return TRUE;
-  return refuse (error, ND_ERROR_FORMAT,
+  return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
       "The separator of the names of its chunks is neither . nor /");
 }
 
@@ -367,7 +367,7 @@ parse_old_array (NdZarrArray *array, JsonObject *object, GError **error)
       || !parse_separator (array, object, "dimension_separator", '.', error))
     return FALSE;
   if (order && strcmp (order, "C") != 0)
-    return refuse (error, ND_ERROR_FORMAT,
+    return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
         "Its chunks have another order than C: store it with order=\"C\"");
   if (!is_nothing (object, "filters")) {
     const gchar *id =
@@ -386,7 +386,7 @@ parse_old_array (NdZarrArray *array, JsonObject *object, GError **error)
 }
 
 static gboolean
-parse_order (JsonObject *codec, gboolean *swapped, GError **error)
+zarr_metadata_parse_order (JsonObject *codec, gboolean *swapped, GError **error)
 {
   const gchar *endian =
       get_text (get_object (codec, "configuration"), "endian");
@@ -395,7 +395,7 @@ parse_order (JsonObject *codec, gboolean *swapped, GError **error)
       endian && (strcmp (endian, "big") == 0) != (G_BYTE_ORDER == G_BIG_ENDIAN);
   if (!endian || strcmp (endian, "big") == 0 || strcmp (endian, "little") == 0)
     return TRUE;
-  return refuse (error, ND_ERROR_FORMAT,
+  return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
       "The byte order of its samples is neither big nor little");
 }
 
@@ -410,7 +410,8 @@ parse_codecs (NdZarrArray *array, JsonArray *codecs, GError **error)
 
   if (!name || strcmp (name, "bytes") != 0)
     return refuse_codec (array, name, error);
-  if (!parse_order (element_object (codecs, 0), &array->swapped, error))
+  if (!zarr_metadata_parse_order (element_object (codecs, 0), &array->swapped,
+          error))
     return FALSE;
   array->swapped &= nd_stored_size (array->type) > 1;
   if (i < n
@@ -439,9 +440,10 @@ parse_index (NdZarrArray *array, JsonObject *sharding, GError **error)
   array->index_checked = n == 2;
   if (n < 1 || n > 2 || !first || strcmp (first, "bytes") != 0
       || (n == 2 && (!last || strcmp (last, "crc32c") != 0)))
-    return refuse (error, ND_ERROR_FORMAT,
+    return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
         "The index of its shards is compressed, which is not read");
-  return parse_order (element_object (codecs, 0), &array->index_swapped, error);
+  return zarr_metadata_parse_order (element_object (codecs, 0),
+      &array->index_swapped, error);
 }
 
 static gboolean
@@ -470,7 +472,7 @@ parse_storage (NdZarrArray *array, JsonObject *object, GError **error)
     return FALSE;
   for (guint i = 0; i < array->rank; i++) {
     if (array->shard[i] % array->chunk[i] != 0)
-      return refuse (error, ND_ERROR_FORMAT,
+      return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
           "Its shards are not made of whole chunks");
   }
   return TRUE;
@@ -500,7 +502,7 @@ parse_new_array (NdZarrArray *array, JsonObject *object, GError **error)
 
   array->prefixed = !encoding || strcmp (encoding, "v2") != 0;
   if (encoding && array->prefixed && strcmp (encoding, "default") != 0)
-    return refuse (error, ND_ERROR_FORMAT,
+    return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
         "The names of its chunks follow a rule that is not known");
   if (!is_nothing (object, "storage_transformers"))
     return refuse_codec (array, "storage_transformers", error);
@@ -518,14 +520,14 @@ parse_new_array (NdZarrArray *array, JsonObject *object, GError **error)
 
 /* Refuses chunks that cannot be decoded in memory. */
 static gboolean
-check_chunk (const NdZarrArray *array, GError **error)
+zarr_metadata_check_chunk (const NdZarrArray *array, GError **error)
 {
   guint64 bytes = nd_stored_size (array->type);
 
   for (guint i = 0; i < array->rank; i++) {
     if (!g_uint64_checked_mul (&bytes, bytes, array->chunk[i])
         || bytes > CHUNK_MAX)
-      return refuse (error, ND_ERROR_FORMAT,
+      return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
           "Its chunks have more than 2 GiB: store it with smaller ones");
   }
   return TRUE;
@@ -542,7 +544,7 @@ nd_zarr_array_parse (NdZarrArray *array, const gchar *text, gsize n,
   return object
       && (version == 2 ? parse_old_array (array, object, error)
                        : parse_new_array (array, object, error))
-      && check_chunk (array, error);
+      && zarr_metadata_check_chunk (array, error);
 }
 
 void
@@ -552,7 +554,7 @@ nd_zarr_image_clear (NdZarrImage *image)
 }
 
 static gdouble
-unit_factor (const gchar *unit)
+zarr_metadata_unit_factor (const gchar *unit)
 {
   for (guint i = 0; unit && i < G_N_ELEMENTS (units); i++) {
     if (strcmp (units[i].name, unit) == 0)
@@ -570,17 +572,17 @@ parse_axes (NdZarrImage *image, JsonArray *axes, GError **error)
     return TRUE;
   image->rank = json_array_get_length (axes);
   if (image->rank < 2 || image->rank > ND_ZARR_AXES)
-    return refuse (error, ND_ERROR_FORMAT,
+    return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
         "It has %u axes; OME-Zarr has 2 to %d", image->rank, ND_ZARR_AXES);
   for (guint i = 0; i < image->rank; i++) {
     JsonObject *axis = element_object (axes, i);
     const gchar *name = axis ? get_text (axis, "name")
                              : node_text (json_array_get_element (axes, i));
-    const gdouble factor = unit_factor (get_text (axis, "unit"));
+    const gdouble factor = zarr_metadata_unit_factor (get_text (axis, "unit"));
 
     if (!name || strlen (name) != 1 || !strchr ("tczyx", *name)
         || memchr (image->axes, *name, i))
-      return refuse (error, ND_ERROR_FORMAT,
+      return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
           "Its axes must be named t, c, z, y and x, each at most once");
     image->axes[i] = *name;
     image->has_unit[i] = factor > 0;
@@ -621,7 +623,8 @@ apply_units (NdZarrImage *image, JsonArray *axes)
   for (guint i = 0; i < image->rank; i++) {
     if (image->has_unit[i]) {
       const gdouble factor =
-          unit_factor (get_text (element_object (axes, i), "unit"));
+          zarr_metadata_unit_factor (get_text (element_object (axes, i),
+              "unit"));
 
       image->scale[i] *= factor;
       image->translation[i] *= factor;
@@ -631,7 +634,7 @@ apply_units (NdZarrImage *image, JsonArray *axes)
 
 /* A path within the group. */
 static gboolean
-check_path (const gchar *path, GError **error)
+zarr_metadata_check_path (const gchar *path, GError **error)
 {
   g_autofree gchar *quoted = nd_text_quote (path ? path : "");
   g_auto (GStrv) parts = g_strsplit (path ? path : "", "/", -1);
@@ -643,7 +646,7 @@ check_path (const gchar *path, GError **error)
   }
   if (path && *path)
     return TRUE;
-  return refuse (error, ND_ERROR_FORMAT,
+  return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
       "Its array has the path %s: only arrays within the folder are read",
       quoted);
 }
@@ -657,11 +660,11 @@ parse_image (NdZarrImage *image, JsonObject *ome, GError **error)
   JsonArray *axes = get_array (multiscale, "axes");
 
   if (!dataset)
-    return refuse (error, ND_ERROR_FORMAT,
+    return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
         "It is a group without an image of OME-Zarr 0.1 to 0.5: name the "
         "folder of an image or an array in it, for example NAME.zarr/0");
   if (!parse_axes (image, axes, error)
-      || !check_path (get_text (dataset, "path"), error))
+      || !zarr_metadata_check_path (get_text (dataset, "path"), error))
     return FALSE;
   image->path = g_strdup (get_text (dataset, "path"));
   image->several = json_array_get_length (scales) > 1;

@@ -137,7 +137,7 @@ nd_zarr_writer_begin (NdZarrWriter *writer, const NdRecording *recording)
 }
 
 static void
-find_chunk (const NdZarrWriter *writer, guint64 i, guint64 *numbers)
+zarr_writer_find_chunk (const NdZarrWriter *writer, guint64 i, guint64 *numbers)
 {
   for (guint a = writer->array.rank; a-- > 0;) {
     numbers[a] = i % writer->counts[a];
@@ -147,7 +147,8 @@ find_chunk (const NdZarrWriter *writer, guint64 i, guint64 *numbers)
 
 /* Copies the samples of a chunk; those beyond the volume remain 0. */
 static void
-gather (const NdZarrWriter *writer, const guint64 *numbers, guint8 *chunk)
+zarr_writer_gather (const NdZarrWriter *writer, const guint64 *numbers,
+    guint8 *chunk)
 {
   const NdZarrArray *array = &writer->array;
   const gsize *size = writer->recording.shape.size;
@@ -195,14 +196,14 @@ pack_chunk (gsize i, guint worker, gpointer data)
   writer->sizes[i] = 0;
   if (!chunk || !writer->packed[i])
     return;
-  find_chunk (writer, i, numbers);
-  gather (writer, numbers, chunk);
+  zarr_writer_find_chunk (writer, i, numbers);
+  zarr_writer_gather (writer, numbers, chunk);
   writer->sizes[i] = nd_zarr_pack (array->packing, chunk, size,
       nd_stored_size (array->type), writer->packed[i], most);
 }
 
 static gint
-write_bytes (gint file, gconstpointer bytes, gsize n)
+zarr_writer_write_bytes (gint file, gconstpointer bytes, gsize n)
 {
   const guint8 *from = bytes;
 
@@ -235,7 +236,8 @@ write_file (NdZarrWriter *writer, const gchar *name, gconstpointer bytes,
   gint file;
   const gint reason = nd_create_below (writer->part.fd, name, &file);
 
-  return reason ? reason : close_file (file, write_bytes (file, bytes, n));
+  return reason ? reason
+                : close_file (file, zarr_writer_write_bytes (file, bytes, n));
 }
 
 static gchar *
@@ -265,13 +267,14 @@ write_shard (NdZarrWriter *writer, guint64 volume)
     index[2 * i] = GUINT64_TO_LE (at);
     index[2 * i + 1] = GUINT64_TO_LE (writer->sizes[i]);
     at += writer->sizes[i];
-    reason = write_bytes (file, writer->packed[i], writer->sizes[i]);
+    reason =
+        zarr_writer_write_bytes (file, writer->packed[i], writer->sizes[i]);
   }
   if (!reason)
-    reason = write_bytes (file, index, n);
+    reason = zarr_writer_write_bytes (file, index, n);
   sum = reason ? 0 : GUINT32_TO_LE (nd_zarr_sum ((guint8 *) index, n));
   if (!reason)
-    reason = write_bytes (file, &sum, sizeof (sum));
+    reason = zarr_writer_write_bytes (file, &sum, sizeof (sum));
   return close_file (file, reason);
 }
 
@@ -284,7 +287,7 @@ write_chunks (NdZarrWriter *writer, guint64 volume)
   for (guint64 i = 0; i < writer->chunks && !reason; i++) {
     g_autofree gchar *name = NULL;
 
-    find_chunk (writer, i, numbers);
+    zarr_writer_find_chunk (writer, i, numbers);
     numbers[0] = volume;
     name = chunk_name (writer, numbers);
     reason = write_file (writer, name, writer->packed[i], writer->sizes[i]);
@@ -306,7 +309,7 @@ nd_zarr_writer_write (NdZarrWriter *writer, guint64 volume, gconstpointer data)
 }
 
 static void
-append_number (GString *text, gdouble number)
+zarr_writer_append_number (GString *text, gdouble number)
 {
   gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -350,7 +353,7 @@ append_transformation (GString *text, const NdZarrWriter *writer,
   for (guint i = 0; i < writer->array.rank; i++) {
     if (i > 0)
       g_string_append (text, ", ");
-    append_number (text,
+    zarr_writer_append_number (text,
         axis_number (writer, writer->array.axes[i], seconds, position));
   }
   g_string_append (text, "]}");

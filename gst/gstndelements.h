@@ -1,4 +1,4 @@
-/* The elements and type finders that gstndplugin.c registers.
+/* The elements, by the plugins that register them.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -9,6 +9,7 @@
 
 G_BEGIN_DECLS
 
+/* ndconv: gst/gstndplugin.c */
 GST_ELEMENT_REGISTER_DECLARE (ndconv2d);
 GST_ELEMENT_REGISTER_DECLARE (ndconv3d);
 GST_ELEMENT_REGISTER_DECLARE (ndconv4dtemporal);
@@ -16,15 +17,18 @@ GST_ELEMENT_REGISTER_DECLARE (nddenoise);
 GST_ELEMENT_REGISTER_DECLARE (ndregister);
 GST_ELEMENT_REGISTER_DECLARE (ndstructure);
 GST_ELEMENT_REGISTER_DECLARE (ndtestsrc);
+GST_ELEMENT_REGISTER_DECLARE (ndstack);
+
+/* ndfile: gst/files/gstndfile.c */
 GST_ELEMENT_REGISTER_DECLARE (nddemux);
 GST_ELEMENT_REGISTER_DECLARE (ndfilesrc);
 GST_ELEMENT_REGISTER_DECLARE (ndfilesink);
-GST_ELEMENT_REGISTER_DECLARE (ndstack);
+
+/* ndview: gst/view/gstndview.c */
 GST_ELEMENT_REGISTER_DECLARE (ndview);
+
+/* openigtlink: gst/igtl/gstopenigtlink.c */
 GST_ELEMENT_REGISTER_DECLARE (openigtlinksrc);
 GST_ELEMENT_REGISTER_DECLARE (openigtlinksink);
-
-/* Type finders for the formats of ndfilesrc. */
-gboolean gst_nd_type_find_register (GstPlugin *plugin);
 
 G_END_DECLS

@@ -1,18 +1,32 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
+/* The plugin ndconv: filters and algorithms, and what makes and shapes their
+ * streams.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "filters/filterfile.h"
 #include "gst/base/gstndbackends.h"
-#include "gst/base/gstndlog.h"
 #include "gst/gstndelements.h"
 #include <gst/gst.h>
+
+/* Filters in the files of recordings need the plugin ndfile, which may be
+ * absent. */
+static void
+search_recordings (void)
+{
+  g_autoptr (GstPlugin) plugin = gst_plugin_load_by_name ("ndfile");
+
+  if (!plugin)
+    GST_INFO ("the plugin ndfile was not found");
+}
 
 static gboolean
 plugin_init (GstPlugin *plugin)
 {
   gboolean ok = FALSE;
 
-  gst_nd_log_init ();
   gst_nd_backends_init (plugin);
+  nd_filter_set_search (search_recordings);
   ok |= GST_ELEMENT_REGISTER (ndconv2d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv3d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv4dtemporal, plugin);
@@ -21,13 +35,6 @@ plugin_init (GstPlugin *plugin)
   ok |= GST_ELEMENT_REGISTER (ndstructure, plugin);
   ok |= GST_ELEMENT_REGISTER (ndtestsrc, plugin);
   ok |= GST_ELEMENT_REGISTER (ndstack, plugin);
-  ok |= GST_ELEMENT_REGISTER (ndview, plugin);
-  ok |= GST_ELEMENT_REGISTER (openigtlinksrc, plugin);
-  ok |= GST_ELEMENT_REGISTER (openigtlinksink, plugin);
-  ok |= GST_ELEMENT_REGISTER (nddemux, plugin);
-  ok |= GST_ELEMENT_REGISTER (ndfilesrc, plugin);
-  ok |= GST_ELEMENT_REGISTER (ndfilesink, plugin);
-  ok |= gst_nd_type_find_register (plugin);
   return ok;
 }
 

@@ -24,18 +24,20 @@
  *
  * Since: 0.1
  */
-#include "gst/gstndstack.h"
-
 #include "gst/base/gstndcaps.h"
-#include "gst/base/gstnddownstream.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
-#include "gst/base/gstndframe.h"
 #include "gst/base/gstndlatency.h"
-#include "gst/base/gstndsegment.h"
+#include "gst/base/gstndseek.h"
 #include "gst/base/gstndtiming.h"
+#include "gst/base/gstndvideolayout.h"
 #include "gst/gstndelements.h"
 #include "gst/gstndstackcaps.h"
+
+#include <gst/base/gstbasetransform.h>
+
+#define GST_TYPE_ND_STACK (gst_nd_stack_get_type ())
+G_DECLARE_FINAL_TYPE (GstNdStack, gst_nd_stack, GST, ND_STACK, GstBaseTransform)
 
 GST_DEBUG_CATEGORY_STATIC (nd_stack_debug);
 #define GST_CAT_DEFAULT nd_stack_debug
@@ -165,7 +167,7 @@ nominal_interval (GstNdStack *self)
 
 /* The first frame of a volume waits for the others. */
 static void
-update_latency (GstNdStack *self)
+stack_update_latency (GstNdStack *self)
 {
   const GstClockTime interval =
       gst_nd_timing_expected (&self->timing, nominal_interval (self));
@@ -327,7 +329,7 @@ gst_nd_stack_set_caps (GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   GST_INFO_OBJECT (self,
       "stacks %u of %" GST_PTR_FORMAT " to one of %" GST_PTR_FORMAT,
       self->slices, in, out);
-  update_latency (self);
+  stack_update_latency (self);
   return TRUE;
 }
 
@@ -453,7 +455,7 @@ gst_nd_stack_submit_input (GstBaseTransform *trans, gboolean is_discont,
   gst_nd_timing_step (&self->timing, &gst_nd_timing_default_rule,
       nominal_interval (self), GST_BUFFER_PTS (frame),
       GST_BUFFER_IS_DISCONT (frame), trans->segment.rate < 0, 0);
-  update_latency (self);
+  stack_update_latency (self);
   return add_frame (self, frame);
 }
 

@@ -120,7 +120,7 @@ append_volumes_of_video (GstCaps *caps, const GstStructure *s, guint slices,
 }
 
 static void
-append_volumes (GstCaps *caps, const GstStructure *s, guint slices)
+stackcaps_append_volumes (GstCaps *caps, const GstStructure *s, guint slices)
 {
   GstStructure *volumes;
   GstNdVolumeInfo info;
@@ -187,7 +187,8 @@ gst_nd_stack_caps_of_volumes (GstCaps *frames, guint slices)
   GstCaps *volumes = gst_caps_new_empty ();
 
   for (guint i = 0; i < gst_caps_get_size (frames); i++)
-    append_volumes (volumes, gst_caps_get_structure (frames, i), slices);
+    stackcaps_append_volumes (volumes, gst_caps_get_structure (frames, i),
+        slices);
   return volumes;
 }
 

@@ -23,14 +23,18 @@
  *
  * Since: 0.1
  */
-#include "gst/gstndtestsrc.h"
-
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndpool.h"
 #include "gst/gstndelements.h"
 #include "gst/gstndtestsrcsettings.h"
+
+#include <gst/base/gstpushsrc.h>
 #include <string.h>
+
+#define GST_TYPE_ND_TEST_SRC (gst_nd_test_src_get_type ())
+G_DECLARE_FINAL_TYPE (GstNdTestSrc, gst_nd_test_src, GST, ND_TEST_SRC,
+    GstPushSrc)
 
 GST_DEBUG_CATEGORY_STATIC (nd_test_src_debug);
 #define GST_CAT_DEFAULT nd_test_src_debug

@@ -3,6 +3,7 @@
  */
 #include "filters/axes.h"
 #include "filters/describe.h"
+#include "filters/filterrecording.h"
 #include "filters/text.h"
 #include "lib/private.h"
 
@@ -36,6 +37,7 @@ nd_filters_new (const gchar *text, const NdSettings *settings,
 
   if (!read_axes (s, &axes, error))
     return NULL;
+  nd_filter_use_recordings ();
   bank = nd_bank_from_text (text, &axes, s->origin, s->causal, s->normalize,
       cancelled, error);
   return bank ? new_filters (bank, &axes, nd_bank_find_warning (text, &axes))

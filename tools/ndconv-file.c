@@ -8,10 +8,9 @@
 #include "core/error.h"
 #include "core/printable.h"
 #include "formats/recording.h"
-#include "tools/compare.h"
-#include "tools/convert.h"
-#include "tools/message.h"
-#include "tools/picture.h"
+#include "tools/filecompare.h"
+#include "tools/fileconvert.h"
+#include "tools/filepicture.h"
 
 #include <errno.h>
 #include <locale.h>

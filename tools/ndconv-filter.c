@@ -9,6 +9,7 @@
 #include "filters/axes.h"
 #include "filters/describe.h"
 #include "filters/filterfile.h"
+#include "filters/filterrecording.h"
 #include "filters/text.h"
 #include "tools/plot.h"
 
@@ -53,10 +54,11 @@ static gboolean
 run (const gchar *command, const gchar *text, const gchar *path, NdAxes *axes,
     GError **error)
 {
-  g_autoptr (NdBank) bank =
-      nd_bank_from_text (text, axes, NULL, FALSE, FALSE, NULL, error);
+  g_autoptr (NdBank) bank = NULL;
   g_autofree gchar *said = NULL, *shown = NULL;
 
+  nd_filter_use_recordings ();
+  bank = nd_bank_from_text (text, axes, NULL, FALSE, FALSE, NULL, error);
   if (!bank)
     return FALSE;
   if (strcmp (command, "save") == 0)

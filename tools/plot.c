@@ -187,7 +187,7 @@ frequency (guint i)
 /* Sums over all axes but two. The frequency response of the result is that of
  * the filter with the other frequencies at 0. */
 static NdFilter *
-project (const NdFilter *filter, guint across, guint down)
+plot_project (const NdFilter *filter, guint across, guint down)
 {
   gsize size[ND_AXES] = { 1, 1, 1, 1 };
   gsize count = nd_filter_count (filter);
@@ -223,9 +223,10 @@ static void
 draw_response (Drawing *drawing, const Subject *subject, guint across,
     guint down)
 {
-  g_autoptr (NdFilter) real = project (subject->real, across, down);
-  g_autoptr (NdFilter) imaginary =
-      subject->imaginary ? project (subject->imaginary, across, down) : NULL;
+  g_autoptr (NdFilter) real = plot_project (subject->real, across, down);
+  g_autoptr (NdFilter) imaginary = subject->imaginary
+      ? plot_project (subject->imaginary, across, down)
+      : NULL;
 
   write_plane (drawing, "|F|", across, down);
   write_axis (drawing, TRUE, 0);
@@ -284,7 +285,7 @@ draw_profile (Drawing *drawing, const Subject *subject, guint across)
 }
 
 static Subject
-look (const NdBank *bank, guint response)
+plot_look (const NdBank *bank, guint response)
 {
   Subject subject = { NULL };
 
@@ -323,10 +324,10 @@ choose_axes (const NdFilter *filter, guint *across, guint down[ND_AXES])
 }
 
 static void
-draw (Drawing *drawing, const NdBank *bank)
+plot_draw (Drawing *drawing, const NdBank *bank)
 {
   for (guint r = 0; r < nd_bank_responses (bank); r++) {
-    Subject subject = look (bank, r);
+    Subject subject = plot_look (bank, r);
     guint across, down[ND_AXES], n = choose_axes (subject.real, &across, down);
 
     drawing->x = GAP + LEFT;
@@ -367,7 +368,7 @@ nd_filter_plot (const NdBank *bank, const gchar *path, GError **error)
   drawing.pixels = pixels =
       g_malloc ((gsize) 3 * drawing.width * drawing.height);
   memset (pixels, 128, (gsize) 3 * drawing.width * drawing.height);
-  draw (&drawing, bank);
+  plot_draw (&drawing, bank);
 
   image.width = drawing.width;
   image.height = drawing.height;

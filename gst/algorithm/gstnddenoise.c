@@ -85,7 +85,7 @@ GST_ELEMENT_REGISTER_DEFINE (nddenoise, "nddenoise", GST_RANK_NONE,
     gst_nd_denoise_get_type ());
 
 static GType
-method_type (void)
+denoise_method_type (void)
 {
   static gsize type;
   static const GEnumValue values[] = {
@@ -136,7 +136,7 @@ quality_type (void)
 }
 
 static GType
-axes_type (void)
+denoise_axes_type (void)
 {
   static gsize type;
   static const GEnumValue values[] = {
@@ -152,8 +152,8 @@ static const GstNdProperty rows[] = {
   GST_ND_TEMPORAL_ROWS (Settings),
   /* Since: 0.9 */
   { "method", "Method", "Method of denoising",
-      GST_ND_ENUM (Settings, denoise.method, NdDenoiseMethod, method_type,
-          ND_DENOISE_TRANSFORM),
+      GST_ND_ENUM (Settings, denoise.method, NdDenoiseMethod,
+          denoise_method_type, ND_DENOISE_TRANSFORM),
       GST_ND_PLAYING },
   { "sigma", "Sigma",
       "Standard deviation of the noise, in sample values; 0: it is estimated "
@@ -187,7 +187,7 @@ static const GstNdProperty rows[] = {
   { "axes", "Axes",
       "Axes along which method=adaptive filters. With space each volume is "
       "filtered by itself, and outputs wait for no other volume",
-      GST_ND_ENUM (Settings, denoise.axes, NdDenoiseAxes, axes_type,
+      GST_ND_ENUM (Settings, denoise.axes, NdDenoiseAxes, denoise_axes_type,
           ND_AXES_SPACE_TIME),
       GST_ND_PLAYING },
   { "m-sigma", "Sigma of m",
@@ -278,7 +278,7 @@ gst_nd_denoise_check_input (GstNdTemporal *self,
 }
 
 static void
-copy_structure (const GstNdTemporalSettings *settings,
+denoise_copy_structure (const GstNdTemporalSettings *settings,
     GstPadDirection direction, const GstStructure *from, GstCaps *to)
 {
   gst_caps_append_structure (to, gst_structure_copy (from));
@@ -290,7 +290,7 @@ gst_nd_denoise_transform_caps (GstNdTemporal *self,
     const GstCaps *caps, gboolean device, const GstCaps *template)
 {
   return gst_nd_algorithm_transform_caps (settings, direction, caps, device,
-      template, copy_structure);
+      template, denoise_copy_structure);
 }
 
 /* Volumes with the components of orientation tensors may be others. Those of 3
@@ -312,8 +312,8 @@ warn_of_tensors (GstNdTemporal *self, const GstNdFormat *in)
 }
 
 static NdAlgorithm *
-make_plane (const GstNdTemporalBuild *build, const NdAlgorithmFuncs *funcs,
-    gint device_id, guint plane, GError **error)
+denoise_make_plane (const GstNdTemporalBuild *build,
+    const NdAlgorithmFuncs *funcs, gint device_id, guint plane, GError **error)
 {
   const Settings *settings = denoise_settings (build->settings);
   const NdDenoiseBorders borders = { settings->border, settings->time_border,
@@ -340,8 +340,8 @@ gst_nd_denoise_build (GstNdTemporal *self, GstNdTemporalBuild *build,
     GError **error)
 {
   const Settings *settings = denoise_settings (build->settings);
-  GstNdAlgorithm *denoise =
-      gst_nd_algorithm_new (self, build, build->in.n_planes, make_plane, error);
+  GstNdAlgorithm *denoise = gst_nd_algorithm_new (self, build,
+      build->in.n_planes, denoise_make_plane, error);
 
   if (!denoise)
     return NULL;
@@ -427,8 +427,8 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
   temporal_class->use = gst_nd_denoise_use;
   temporal_class->responded = gst_nd_denoise_responded;
   temporal_class->add_stats = gst_nd_denoise_add_stats;
-  gst_type_mark_as_plugin_api (method_type (), 0);
+  gst_type_mark_as_plugin_api (denoise_method_type (), 0);
   gst_type_mark_as_plugin_api (noise_type (), 0);
   gst_type_mark_as_plugin_api (quality_type (), 0);
-  gst_type_mark_as_plugin_api (axes_type (), 0);
+  gst_type_mark_as_plugin_api (denoise_axes_type (), 0);
 }

@@ -103,7 +103,7 @@ GST_ELEMENT_REGISTER_DEFINE (ndregister, "ndregister", GST_RANK_NONE,
     gst_nd_register_get_type ());
 
 static GType
-model_type (void)
+register_model_type (void)
 {
   static gsize type;
   static const GEnumValue values[] = {
@@ -163,7 +163,7 @@ static const GstNdProperty rows[] = {
   GST_ND_TEMPORAL_ROWS (Settings),
   /* Since: 0.9 */
   { "model", "Model", "Motions that are possible",
-      GST_ND_ENUM (Settings, model, NdRegisterModel, model_type,
+      GST_ND_ENUM (Settings, model, NdRegisterModel, register_model_type,
           ND_REGISTER_RIGID),
       GST_ND_PLAYING, TRUE },
   { "reference", "Reference",
@@ -213,7 +213,7 @@ register_settings (const GstNdTemporalSettings *settings)
 }
 
 static NdRegisterOptions
-make_options (const Settings *settings)
+register_make_options (const Settings *settings)
 {
   return (NdRegisterOptions){
     .settings = { settings->model, settings->levels, settings->iterations,
@@ -267,7 +267,7 @@ gst_nd_register_check_input (GstNdTemporal *self,
 }
 
 static void
-copy_structure (const GstNdTemporalSettings *settings,
+register_copy_structure (const GstNdTemporalSettings *settings,
     GstPadDirection direction, const GstStructure *from, GstCaps *to)
 {
   gst_caps_append_structure (to, gst_structure_copy (from));
@@ -279,7 +279,7 @@ gst_nd_register_transform_caps (GstNdTemporal *self,
     const GstCaps *caps, gboolean device, const GstCaps *template)
 {
   return gst_nd_algorithm_transform_caps (settings, direction, caps, device,
-      template, copy_structure);
+      template, register_copy_structure);
 }
 
 static gboolean
@@ -317,7 +317,7 @@ make_algorithm (const GstNdTemporalBuild *build, const NdAlgorithmFuncs *funcs,
     gint device_id, guint plane, GError **error)
 {
   const NdRegisterOptions options =
-      make_options (register_settings (build->settings));
+      register_make_options (register_settings (build->settings));
   const GstNdFormat *in = &build->in;
   gdouble spacing[3];
 
@@ -348,7 +348,8 @@ static void
 gst_nd_register_use (GstNdTemporal *self, GstNdProcessor *processor,
     const GstNdTemporalSettings *settings)
 {
-  const NdRegisterOptions options = make_options (register_settings (settings));
+  const NdRegisterOptions options =
+      register_make_options (register_settings (settings));
 
   nd_algorithm_set_register (((GstNdAlgorithm *) processor)->planes[0],
       &options);
@@ -375,7 +376,7 @@ find_positions (const GstNdFormat *in)
 
 /* The motion between positions in space. */
 static NdAffine
-find_matrix (GstNdTemporal *self, const NdRegistration *found)
+register_find_matrix (GstNdTemporal *self, const NdRegistration *found)
 {
   const GstNdFormat *in = gst_nd_temporal_input (self);
   const NdAffine positions = find_positions (in);
@@ -402,8 +403,9 @@ gst_nd_register_responded (GstNdTemporal *temporal, GstNdProcessor *processor)
 
   self->last =
       *nd_algorithm_registration (((GstNdAlgorithm *) processor)->planes[0]);
-  self->matrix = self->last.measured ? find_matrix (temporal, &self->last)
-                                     : nd_affine_identity ();
+  self->matrix = self->last.measured
+      ? register_find_matrix (temporal, &self->last)
+      : nd_affine_identity ();
   self->unmeasured += !self->last.measured;
   self->restarts += self->last.restarted;
 }
@@ -538,7 +540,7 @@ gst_nd_register_class_init (GstNdRegisterClass *klass)
   temporal_class->add_stats = gst_nd_register_add_stats;
   temporal_class->clear_stats = gst_nd_register_clear_stats;
   gst_meta_register_custom (META, tags, NULL, NULL, NULL);
-  gst_type_mark_as_plugin_api (model_type (), 0);
+  gst_type_mark_as_plugin_api (register_model_type (), 0);
   gst_type_mark_as_plugin_api (mask_type (), 0);
   gst_type_mark_as_plugin_api (interpolation_type (), 0);
   gst_type_mark_as_plugin_api (output_type (), 0);

@@ -66,7 +66,7 @@ GST_ELEMENT_REGISTER_DEFINE (ndstructure, "ndstructure", GST_RANK_NONE,
     gst_nd_structure_get_type ());
 
 static GType
-model_type (void)
+structure_model_type (void)
 {
   static gsize type;
   static const GEnumValue values[] = {
@@ -102,7 +102,8 @@ static const GstNdProperty rows[] = {
       "this order",
       GST_ND_STRING (Settings, output, "velocity"), GST_ND_PLAYING },
   { "model", "Model", "How the velocity varies in the window",
-      GST_ND_ENUM (Settings, model, NdMotion, model_type, ND_MOTION_CONSTANT),
+      GST_ND_ENUM (Settings, model, NdMotion, structure_model_type,
+          ND_MOTION_CONSTANT),
       GST_ND_PLAYING },
   { "sigma", "Sigma",
       "Standard deviation of the window, in samples and volumes; 0: no window",
@@ -288,8 +289,8 @@ gst_nd_structure_same_units (const GstNdTemporalSettings *settings,
 }
 
 static NdAlgorithm *
-make_plane (const GstNdTemporalBuild *build, const NdAlgorithmFuncs *funcs,
-    gint device_id, guint plane, GError **error)
+structure_make_plane (const GstNdTemporalBuild *build,
+    const NdAlgorithmFuncs *funcs, gint device_id, guint plane, GError **error)
 {
   const Settings *settings = structure_settings (build->settings);
   NdStructureSettings structure = settings->structure;
@@ -307,8 +308,8 @@ static GstNdProcessor *
 gst_nd_structure_build (GstNdTemporal *self, GstNdTemporalBuild *build,
     GError **error)
 {
-  GstNdAlgorithm *structure =
-      gst_nd_algorithm_new (self, build, build->in.n_planes, make_plane, error);
+  GstNdAlgorithm *structure = gst_nd_algorithm_new (self, build,
+      build->in.n_planes, structure_make_plane, error);
   guint reach;
 
   if (!structure)
@@ -358,6 +359,6 @@ gst_nd_structure_class_init (GstNdStructureClass *klass)
   temporal_class->keeps_caps = gst_nd_structure_keeps_caps;
   temporal_class->same_units = gst_nd_structure_same_units;
   temporal_class->build = gst_nd_structure_build;
-  gst_type_mark_as_plugin_api (model_type (), 0);
+  gst_type_mark_as_plugin_api (structure_model_type (), 0);
   gst_type_mark_as_plugin_api (units_type (), 0);
 }

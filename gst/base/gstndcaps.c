@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "filters/units.h"
+#include "gst/base/gstndcuda.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #define NNSTREAMER_RANK_LIMIT 16
 
 static gboolean
-parse_dimensions (const gchar *text, gsize dims[RANK], GError **error)
+caps_parse_dimensions (const gchar *text, gsize dims[RANK], GError **error)
 {
   g_auto (GStrv) parts = g_strsplit (text, ":", -1);
   gboolean ended = FALSE;
@@ -58,7 +59,7 @@ parse_dimensions (const gchar *text, gsize dims[RANK], GError **error)
 }
 
 static void
-parse_numbers (const GstStructure *s, const gchar *field, gdouble *values,
+caps_parse_numbers (const GstStructure *s, const gchar *field, gdouble *values,
     guint n, gboolean *known)
 {
   const gchar *text = gst_structure_get_string (s, field);
@@ -84,7 +85,7 @@ parse_numbers (const GstStructure *s, const gchar *field, gdouble *values,
 /* Without origin the geometry begins at 0; without directions it is along the
  * axes. */
 static void
-parse_geometry (const GstStructure *s, NdGeometry *geometry)
+caps_parse_geometry (const GstStructure *s, NdGeometry *geometry)
 {
   const gchar *spacing = gst_structure_get_string (s, "spacing");
 
@@ -93,9 +94,10 @@ parse_geometry (const GstStructure *s, NdGeometry *geometry)
   geometry->known = spacing && strchr (spacing, ':') != strrchr (spacing, ':')
       && nd_units_parse_spacing (spacing, geometry->spacing);
   if (gst_structure_has_field (s, "origin"))
-    parse_numbers (s, "origin", geometry->origin, 3, &geometry->known);
+    caps_parse_numbers (s, "origin", geometry->origin, 3, &geometry->known);
   if (gst_structure_has_field (s, "directions"))
-    parse_numbers (s, "directions", geometry->directions, 9, &geometry->known);
+    caps_parse_numbers (s, "directions", geometry->directions, 9,
+        &geometry->known);
 }
 
 gboolean
@@ -141,7 +143,7 @@ gst_nd_volume_info_from_caps (GstNdVolumeInfo *info, const GstCaps *caps,
         "Caps field 'dimensions' is missing: it must be components:x:y:z");
     return FALSE;
   }
-  if (!parse_dimensions (dimensions, dims, error))
+  if (!caps_parse_dimensions (dimensions, dims, error))
     return FALSE;
   info->shape.components = dims[0];
   memcpy (info->shape.size, dims + 1, sizeof (info->shape.size));
@@ -160,7 +162,7 @@ gst_nd_volume_info_from_caps (GstNdVolumeInfo *info, const GstCaps *caps,
         info->rate_n, info->rate_d);
     return FALSE;
   }
-  parse_geometry (s, &info->geometry);
+  caps_parse_geometry (s, &info->geometry);
   return TRUE;
 }
 
@@ -246,4 +248,134 @@ gst_nd_caps_have_alternate_fields (const GstCaps *caps)
   return gst_caps_get_size (caps) > 0
       && gst_caps_features_contains (gst_caps_get_features (caps, 0),
           "format:Interlaced");
+}
+
+/* The choice of output caps, and their change while the stream plays.
+ */
+
+static GstCaps *
+caps_fixate (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+    GstCaps *other)
+{
+  const GstBaseTransformClass *base =
+      g_type_class_peek (GST_TYPE_BASE_TRANSFORM);
+  GstPad *pad = direction == GST_PAD_SINK ? trans->srcpad : trans->sinkpad;
+
+  return base->fixate_caps (trans, direction, caps,
+      gst_nd_cuda_choose_caps (pad, other));
+}
+
+GstCaps *
+gst_nd_downstream_fixate (GstBaseTransform *trans, GstPadDirection direction,
+    GstCaps *caps, GstCaps *other)
+{
+  if (direction == GST_PAD_SINK && gst_caps_is_equal (caps, other)) {
+    g_autoptr (GstCaps) possible =
+        GST_BASE_TRANSFORM_GET_CLASS (trans)->transform_caps (trans, direction,
+            caps, NULL);
+
+    if (!gst_caps_is_empty (possible) && !gst_caps_is_subset (other, possible))
+      gst_caps_replace (&other, possible);
+  }
+  return caps_fixate (trans, direction, caps, other);
+}
+
+static gboolean
+is_accepted (GstBaseTransform *trans, GstCaps *possible)
+{
+  g_autoptr (GstCaps) in = gst_pad_get_current_caps (trans->sinkpad);
+  g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (trans->srcpad, possible);
+  g_autoptr (GstCaps) chosen =
+      gst_caps_intersect_full (peer, possible, GST_CAPS_INTERSECT_FIRST);
+
+  if (gst_caps_is_empty (chosen))
+    return FALSE;
+  chosen = caps_fixate (trans, GST_PAD_SINK, in, g_steal_pointer (&chosen));
+  return gst_pad_peer_query_accept_caps (trans->srcpad, chosen);
+}
+
+gboolean
+gst_nd_downstream_accepts (GstBaseTransform *trans, GstCaps *possible,
+    GError **error)
+{
+  g_autofree gchar *text = NULL;
+
+  if (is_accepted (trans, possible))
+    return TRUE;
+  text = gst_caps_to_string (possible);
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "The new settings change the output caps to \"%.300s\", which the "
+      "elements downstream do not accept: choose settings that keep the output "
+      "caps, or link elements that accept the new ones",
+      text);
+  return FALSE;
+}
+
+GstFlowReturn
+gst_nd_downstream_result (GstBaseTransform *trans, GstFlowReturn ret)
+{
+  return ret == GST_FLOW_NOT_NEGOTIATED
+          && gst_pad_needs_reconfigure (trans->srcpad)
+      ? GST_FLOW_OK
+      : ret;
+}
+
+/* The metadata of a recording, in an event before the first volume. All
+ * elements between the file that is read and the file that is written pass it
+ * on. The event is not sticky, because gdppay stores only 16 bits of the type
+ * of an event: after gdpdepay a sticky event would be one that must not come
+ * before caps.
+ */
+
+#define NAME "ndconv-recording"
+
+GstEvent *
+gst_nd_metadata_to_event (const NdMetadata *metadata, guint64 volumes)
+{
+  gchar *text = nd_metadata_to_text (metadata);
+  GValue value = G_VALUE_INIT;
+  GstStructure *structure;
+
+  if (!text)
+    return NULL;
+  structure = gst_structure_new (NAME, "volumes", G_TYPE_UINT64, volumes, NULL);
+  g_value_init (&value, G_TYPE_STRING);
+  g_value_take_string (&value, text);
+  gst_structure_take_value (structure, "metadata", &value);
+  return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, structure);
+}
+
+NdMetadata *
+gst_nd_metadata_from_event (GstEvent *event, guint64 *volumes)
+{
+  const GstStructure *structure = gst_event_get_structure (event);
+  const gchar *text;
+
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CUSTOM_DOWNSTREAM_STICKY
+      || !gst_event_has_name (event, NAME))
+    return NULL;
+  text = gst_structure_get_string (structure, "metadata");
+  if (!text || !gst_structure_get_uint64 (structure, "volumes", volumes))
+    return NULL;
+  return nd_metadata_from_text (text);
+}
+
+GstEvent *
+gst_nd_metadata_to_live_event (const NdMetadata *metadata)
+{
+  GstEvent *event = gst_nd_metadata_to_event (metadata, 0);
+
+  if (event)
+    gst_structure_set (gst_event_writable_structure (event), "live",
+        G_TYPE_BOOLEAN, TRUE, NULL);
+  return event;
+}
+
+gboolean
+gst_nd_metadata_is_live (GstEvent *event)
+{
+  gboolean live = FALSE;
+
+  gst_structure_get_boolean (gst_event_get_structure (event), "live", &live);
+  return live;
 }

@@ -6,7 +6,9 @@
 #pragma once
 
 #include "core/shape.h"
+#include "formats/metadata.h"
 #include "formats/recording.h"
+#include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
@@ -56,5 +58,47 @@ gboolean gst_nd_caps_have_alternate_fields (const GstCaps *caps);
 
 /* Bytes of one buffer: all responses of one volume. */
 gsize gst_nd_volume_info_size (const GstNdVolumeInfo *info);
+
+/* The choice of output caps, and their change while the stream plays.
+ */
+
+/* fixate_caps() of all elements. If the source pad is not linked and several
+ * output caps are possible, the base class takes the input caps for the output
+ * caps; this returns caps that the element makes of them. */
+GstCaps *gst_nd_downstream_fixate (GstBaseTransform *trans,
+    GstPadDirection direction, GstCaps *caps, GstCaps *other);
+
+/* Whether downstream accepts those of @possible that negotiation would choose.
+ * They are the output caps that new settings allow. ND_ERROR_FORMAT if not. */
+gboolean gst_nd_downstream_accepts (GstBaseTransform *trans, GstCaps *possible,
+    GError **error);
+
+/* The result @ret of outputs that new settings end. If another element has been
+ * linked that does not take the caps of these outputs, the stream goes on: the
+ * base class negotiates before the next output. */
+GstFlowReturn gst_nd_downstream_result (GstBaseTransform *trans,
+    GstFlowReturn ret);
+
+/* The metadata of a recording, in an event before the first volume. All
+ * elements between the file that is read and the file that is written pass it
+ * on. The event is not sticky, because gdppay stores only 16 bits of the type
+ * of an event: after gdpdepay a sticky event would be one that must not come
+ * before caps.
+ */
+
+/* Times and origin in @metadata refer to timestamps of the stream. @volumes:
+ * the length of the stream, 0 if unknown. */
+GstEvent *gst_nd_metadata_to_event (const NdMetadata *metadata,
+    guint64 volumes);
+
+/* NULL if @event is another one. */
+NdMetadata *gst_nd_metadata_from_event (GstEvent *event, guint64 *volumes);
+
+/* The same for the next volume of a live stream. The fields are added to those
+ * of earlier events. The origin is that of the whole stream. */
+GstEvent *gst_nd_metadata_to_live_event (const NdMetadata *metadata);
+
+/* The same for an event that gst_nd_metadata_from_event() has read. */
+gboolean gst_nd_metadata_is_live (GstEvent *event);
 
 G_END_DECLS

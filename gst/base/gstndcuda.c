@@ -3,7 +3,7 @@
  */
 #include "gst/base/gstndcuda.h"
 
-#include "gst/base/gstndcudalibrary.h"
+#include <gmodule.h>
 
 #define GST_CAT_DEFAULT gst_nd_context_debug
 
@@ -115,7 +115,7 @@ gst_nd_context_get (GstNdContext *context)
 
 /* Whether @context still works; after an error on the device it does not. */
 static gboolean
-is_usable (GstObject *context, const NdBackend *backend)
+cuda_is_usable (GstObject *context, const NdBackend *backend)
 {
   gpointer memory;
 
@@ -163,7 +163,7 @@ own_context (const NdBackend *backend, gint device_id)
   g_autoptr (GstObject) old = update_own_context (key, NULL, NULL);
   g_autoptr (GstObject) made = NULL;
 
-  if (old && is_usable (old, backend))
+  if (old && cuda_is_usable (old, backend))
     return g_steal_pointer (&old);
   made = gst_nd_cuda_library ()->cuda_context_new (MAX (device_id, 0));
   if (!made)
@@ -201,7 +201,7 @@ ask_neighbours (GstElement *element, GList *pads, GstNdContext *context)
 /* Sets the context that the application gave @element before NULL, which
  * elements forget there: only bins answer NEED_CONTEXT with stored contexts. */
 static void
-recall (GstElement *element)
+cuda_recall (GstElement *element)
 {
   g_autoptr (GstContext) stored =
       gst_element_get_context (element, GST_ND_CUDA_CONTEXT_TYPE);
@@ -227,9 +227,9 @@ gst_nd_cuda_ensure_context (GstElement *element, const NdBackend *backend,
         gst_message_new_need_context (GST_OBJECT (element),
             GST_ND_CUDA_CONTEXT_TYPE));
   if (!is_set (context))
-    recall (element);
+    cuda_recall (element);
   object = gst_nd_context_get (context);
-  if (object && is_usable (object, backend)) {
+  if (object && cuda_is_usable (object, backend)) {
     GST_INFO_OBJECT (element, "shares %" GST_PTR_FORMAT, object);
     return;
   }
@@ -337,4 +337,106 @@ gst_nd_cuda_pool_new (GstObject *context, GstCaps *caps, guint min, guint max,
   gst_buffer_pool_config_get_params (config, NULL, size, NULL, NULL);
   gst_structure_free (config);
   return g_steal_pointer (&pool);
+}
+
+/* GStreamer's CUDA library, opened at run time: it links to X11, GL and
+ * Wayland, which a filter on the CPU does not need, and its headers want the
+ * CUDA Toolkit. The types are those of GStreamer 1.22 to 1.28; contexts are
+ * GstObjects.
+ */
+
+#define LIBRARY "libgstcuda-1.0.so.0"
+
+GST_DEBUG_CATEGORY (gst_nd_context_debug);
+#define GST_CAT_DEFAULT gst_nd_context_debug
+
+static GstNdCudaLibrary functions;
+static const GstNdCudaLibrary *library; /* atomic; NULL until it is opened */
+
+#define FUNCTION(name) \
+  { "gst_" #name, G_STRUCT_OFFSET (GstNdCudaLibrary, name), TRUE }
+
+static const struct
+{
+  const gchar *name;
+  gsize offset;
+  gboolean needed;
+} symbols[] = {
+  FUNCTION (cuda_load_library),
+  FUNCTION (cuda_memory_init_once),
+  FUNCTION (cuda_context_new),
+  FUNCTION (cuda_context_push),
+  FUNCTION (cuda_context_pop),
+  FUNCTION (context_new_cuda_context),
+  FUNCTION (cuda_handle_set_context),
+  FUNCTION (cuda_handle_context_query),
+  FUNCTION (is_cuda_memory),
+  FUNCTION (cuda_buffer_pool_new),
+  { "gst_cuda_memory_sync",
+      G_STRUCT_OFFSET (GstNdCudaLibrary, cuda_memory_sync), FALSE },
+};
+
+static gboolean
+look_up (GModule *module)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (symbols); i++) {
+    gpointer *function = G_STRUCT_MEMBER_P (&functions, symbols[i].offset);
+
+    if (g_module_symbol (module, symbols[i].name, function))
+      continue;
+    *function = NULL;
+    if (symbols[i].needed) {
+      GST_WARNING (LIBRARY " has no %s: streams do not share contexts with "
+                           "GStreamer's CUDA elements",
+          symbols[i].name);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+cuda_open_library (void)
+{
+  GModule *module =
+      g_module_open (LIBRARY, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+
+  if (!module) {
+    GST_INFO ("GStreamer's CUDA library is not installed: %s",
+        g_module_error ());
+    return FALSE;
+  }
+  /* It registers types. */
+  g_module_make_resident (module);
+  if (!look_up (module))
+    return FALSE;
+  if (!functions.cuda_load_library ()) {
+    GST_INFO ("GStreamer's CUDA library found no driver");
+    return FALSE;
+  }
+  GST_INFO ("GStreamer's CUDA library found the driver");
+  /* Pools of 1.22 find no allocator without this. */
+  functions.cuda_memory_init_once ();
+  return TRUE;
+}
+
+const GstNdCudaLibrary *
+gst_nd_cuda_library_open (void)
+{
+  static gsize tried = 0;
+
+  if (g_once_init_enter (&tried)) {
+    GST_DEBUG_CATEGORY_INIT (gst_nd_context_debug, "ndcontext", 0,
+        "CUDA contexts that elements share");
+    if (cuda_open_library ())
+      g_atomic_pointer_set (&library, &functions);
+    g_once_init_leave (&tried, 1);
+  }
+  return gst_nd_cuda_library ();
+}
+
+const GstNdCudaLibrary *
+gst_nd_cuda_library (void)
+{
+  return g_atomic_pointer_get (&library);
 }

@@ -1,7 +1,7 @@
 /* Contexts that elements share, and the memory of GStreamer's CUDA elements, by
- * its CUDA library (gstndcudalibrary.h). gstndcuda.c hides the differences
- * between versions of the library, and its absence. If the library or the
- * driver is missing, contexts are NULL, and the back end uses its own.
+ * its CUDA library. gstndcuda.c hides the differences between versions of the
+ * library, and its absence. If the library or the driver is missing, contexts
+ * are NULL, and the back end uses its own.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -9,6 +9,7 @@
 #pragma once
 
 #include "engine/backend.h"
+#include <gst/gst.h>
 #include <gst/video/video.h>
 
 G_BEGIN_DECLS
@@ -86,5 +87,42 @@ void gst_nd_cuda_remove_caps (GstCaps *caps);
  * keeps the device's if the peer names that, otherwise the host's. Takes and
  * returns a reference. */
 GstCaps *gst_nd_cuda_choose_caps (GstPad *pad, GstCaps *caps);
+
+/* GStreamer's CUDA library, opened at run time: it links to X11, GL and
+ * Wayland, which a filter on the CPU does not need, and its headers want the
+ * CUDA Toolkit. The types are those of GStreamer 1.22 to 1.28; contexts are
+ * GstObjects.
+ */
+
+/* "ndcontext", from gst_nd_cuda_library_open() on. */
+GST_DEBUG_CATEGORY_EXTERN (gst_nd_context_debug);
+
+/* GST_CUDA_CONTEXT_TYPE */
+#define GST_ND_CUDA_CONTEXT_TYPE "gst.cuda.context"
+
+/* The functions of the same names, with gst_ before them. */
+typedef struct
+{
+  gboolean (*cuda_load_library) (void);
+  void (*cuda_memory_init_once) (void);
+  GstObject *(*cuda_context_new) (guint device_id);
+  gboolean (*cuda_context_push) (GstObject *context);
+  gboolean (*cuda_context_pop) (gpointer *handle);
+  GstContext *(*context_new_cuda_context) (GstObject *context);
+  gboolean (*cuda_handle_set_context) (GstElement *element, GstContext *message,
+      gint device_id, GstObject **context);
+  gboolean (*cuda_handle_context_query) (GstElement *element, GstQuery *query,
+      GstObject *context);
+  gboolean (*is_cuda_memory) (GstMemory *memory);
+  GstBufferPool *(*cuda_buffer_pool_new) (GstObject *context);
+  void (*cuda_memory_sync) (GstMemory *memory); /* NULL before 1.24 */
+} GstNdCudaLibrary;
+
+/* Opens the library at the first call. NULL if the library is not installed or
+ * finds no driver. */
+const GstNdCudaLibrary *gst_nd_cuda_library_open (void);
+
+/* The library if gst_nd_cuda_library_open() has opened it. */
+const GstNdCudaLibrary *gst_nd_cuda_library (void);
 
 G_END_DECLS

@@ -31,7 +31,7 @@ static const struct
 };
 
 static void
-post (GstElement *element, GstMessageType type, const GError *error,
+error_post (GstElement *element, GstMessageType type, const GError *error,
     const gchar *file, const gchar *function, gint line)
 {
   guint i = ND_ERROR_FAILED;
@@ -49,13 +49,14 @@ void
 gst_nd_element_error_full (GstElement *element, const GError *error,
     const gchar *file, const gchar *function, gint line)
 {
-  post (element, GST_MESSAGE_ERROR, error, file, function, line);
+  error_post (element, GST_MESSAGE_ERROR, error, file, function, line);
 }
 
 void
 gst_nd_element_warning (GstElement *element, const GError *error)
 {
-  post (element, GST_MESSAGE_WARNING, error, __FILE__, GST_FUNCTION, __LINE__);
+  error_post (element, GST_MESSAGE_WARNING, error, __FILE__, GST_FUNCTION,
+      __LINE__);
 }
 
 /* The outermost bin of @element, or @element. */

@@ -123,7 +123,7 @@ base_functions (GstObject *element)
 }
 
 static gboolean
-caps_event (GstPad *pad, GstObject *parent, GstEvent *event)
+flush_caps_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (parent);
   g_autoptr (GstCaps) current = gst_pad_get_current_caps (pad);
@@ -142,12 +142,12 @@ caps_event (GstPad *pad, GstObject *parent, GstEvent *event)
 }
 
 static GstFlowReturn
-event (GstPad *pad, GstObject *parent, GstEvent *event)
+flush_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
   const gboolean is_caps = GST_EVENT_TYPE (event) == GST_EVENT_CAPS;
 
   if (is_caps && GST_IS_BASE_TRANSFORM (parent)
-          ? caps_event (pad, parent, event)
+          ? flush_caps_event (pad, parent, event)
           : base_functions (parent)->event (pad, parent, event))
     return GST_FLOW_OK;
   return gst_nd_flush_result (GST_ELEMENT (parent),
@@ -155,7 +155,7 @@ event (GstPad *pad, GstObject *parent, GstEvent *event)
 }
 
 static GstFlowReturn
-chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+flush_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   return gst_nd_flush_result (GST_ELEMENT (parent),
       base_functions (parent)->chain (pad, parent, buffer));
@@ -170,8 +170,8 @@ gst_nd_flush_install (GstPad *pad)
   base->chain = GST_PAD_CHAINFUNC (pad);
   g_object_set_qdata_full (G_OBJECT (GST_OBJECT_PARENT (pad)),
       functions_quark (), base, g_free);
-  gst_pad_set_event_full_function (pad, event);
-  gst_pad_set_chain_function (pad, chain);
+  gst_pad_set_event_full_function (pad, flush_event);
+  gst_pad_set_chain_function (pad, flush_chain);
 }
 
 GstFlowReturn

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <gst/base/gstbasetransform.h>
+#include <gst/gst.h>
 
 G_BEGIN_DECLS
 
@@ -31,5 +32,23 @@ GstFlowReturn gst_nd_flush_result (GstElement *element, GstFlowReturn ret);
  * pads; this calls set_caps() with their caps, and negotiates again. */
 GstFlowReturn gst_nd_flush_submit (GstBaseTransform *trans, gboolean is_discont,
     GstBuffer *input);
+
+/* Results of pushes.
+ */
+
+/* Whether @ret ends the stream. NOT_LINKED passes when the application links
+ * the pad again. */
+static inline gboolean
+gst_nd_flow_is_final (GstFlowReturn ret)
+{
+  return ret != GST_FLOW_OK && ret != GST_FLOW_NOT_LINKED;
+}
+
+/* The result of two pushes: that of the second one, unless it is OK. */
+static inline GstFlowReturn
+gst_nd_flow_join (GstFlowReturn first, GstFlowReturn second)
+{
+  return second == GST_FLOW_OK ? first : second;
+}
 
 G_END_DECLS

@@ -280,7 +280,7 @@ has_padded_size (const GstNdFormat *format, gsize size)
 /* Samples that a program wrapped may begin anywhere, which not every machine
  * reads. */
 static gboolean
-align (GstNdMap *map)
+format_align (GstNdMap *map)
 {
   if ((gsize) map->map.data % nd_sample_size (map->format->type) == 0)
     return TRUE;
@@ -304,7 +304,7 @@ map_tensor (GstNdMap *map, GstMapFlags flags)
   if ((padded && !has_padded_size (format, size))
       || !gst_buffer_map (map->buffer, &map->map, flags))
     return FALSE;
-  if (!align (map)) {
+  if (!format_align (map)) {
     gst_buffer_unmap (map->buffer, &map->map);
     return FALSE;
   }

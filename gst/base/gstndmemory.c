@@ -113,7 +113,7 @@ gst_nd_allocator_free (GstAllocator *allocator, GstMemory *mem)
 
 /* Copies from the device to memory->host, or back. */
 static gboolean
-copy (GstNdMemory *memory, gboolean to_host)
+memory_copy (GstNdMemory *memory, gboolean to_host)
 {
   GstNdAllocator *self = GST_ND_ALLOCATOR (memory->parent.allocator);
   g_autoptr (NdFence) fence =
@@ -146,7 +146,7 @@ map_host (GstNdMemory *memory)
   g_mutex_lock (&memory->host_lock);
   if (memory->host_maps == 0) {
     memory->host = g_try_malloc (memory->parent.maxsize);
-    if (memory->host && !copy (memory, TRUE))
+    if (memory->host && !memory_copy (memory, TRUE))
       g_clear_pointer (&memory->host, g_free);
   }
   host = memory->host;
@@ -175,7 +175,7 @@ gst_nd_memory_unmap (GstMemory *mem, GstMapInfo *info)
     return;
   g_mutex_lock (&memory->host_lock);
   if (info->flags & GST_MAP_WRITE)
-    copy (memory, FALSE);
+    memory_copy (memory, FALSE);
   if (--memory->host_maps == 0)
     g_clear_pointer (&memory->host, g_free);
   g_mutex_unlock (&memory->host_lock);

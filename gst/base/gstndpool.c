@@ -3,6 +3,8 @@
  */
 #include "gst/base/gstndpool.h"
 
+#include "gst/base/gstndmemory.h"
+
 typedef struct
 {
   GstBufferPool parent;
@@ -57,7 +59,7 @@ gst_nd_pool_new (void)
 
 /* Whether its buffers are in the memory that GStreamer takes by default. */
 static gboolean
-is_plain (GstBufferPool *pool, GstAllocator *allocator)
+pool_is_plain (GstBufferPool *pool, GstAllocator *allocator)
 {
   return G_OBJECT_TYPE (pool) == GST_TYPE_BUFFER_POOL && !allocator;
 }
@@ -84,7 +86,7 @@ gst_nd_query_set_pool (GstQuery *query, gsize size)
     gst_query_remove_nth_allocation_pool (query, 0);
   if (!caps || size > G_MAXUINT)
     return TRUE;
-  if (pool && (pool_size != size || is_plain (pool, allocator)))
+  if (pool && (pool_size != size || pool_is_plain (pool, allocator)))
     gst_clear_object (&pool);
   if (!pool) {
     pool = allocator ? gst_buffer_pool_new () : gst_nd_pool_new ();
@@ -97,4 +99,41 @@ gst_nd_query_set_pool (GstQuery *query, gsize size)
     return FALSE;
   gst_query_add_allocation_pool (query, pool, size, min, max);
   return TRUE;
+}
+
+/* Pools of buffers that a device reads and writes by itself.
+ */
+
+GstAllocator *
+gst_nd_device_allocator_new (GstNdDevice *device, const NdBackend *backend,
+    gint device_id, const GstNdFormat *format)
+{
+  g_autoptr (GstObject) context = gst_nd_context_get (&device->context);
+
+  return gst_nd_allocator_new (backend, context, device_id,
+      format->device ? GST_ND_MEMORY_DEVICE : GST_ND_MEMORY_PINNED);
+}
+
+GstBufferPool *
+gst_nd_device_pool_new (GstNdDevice *device, const GstNdFormat *format,
+    GstCaps *caps, GstAllocator **allocator, guint min, guint max, guint *size)
+{
+  g_autoptr (GstObject) context = gst_nd_context_get (&device->context);
+  GstBufferPool *pool = NULL;
+  GstStructure *config;
+
+  if (format->device)
+    pool = gst_nd_cuda_pool_new (context, caps, min, max, size);
+  if (pool) {
+    gst_clear_object (allocator);
+    return pool;
+  }
+  pool =
+      format->is_video ? gst_video_buffer_pool_new () : gst_buffer_pool_new ();
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, caps, *size, min, max);
+  if (*allocator)
+    gst_buffer_pool_config_set_allocator (config, *allocator, NULL);
+  gst_buffer_pool_set_config (pool, config);
+  return pool;
 }

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "gst/base/gstnddevice.h"
+#include "gst/base/gstndformat.h"
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
@@ -19,5 +21,20 @@ GstBufferPool *gst_nd_pool_new (void);
  * volume costs a page fault every 4 KiB. Buffers of a pool have less than
  * 4 GiB: the query of larger volumes has no pool afterwards. */
 gboolean gst_nd_query_set_pool (GstQuery *query, gsize size);
+
+/* Pools of buffers that a device reads and writes by itself.
+ */
+
+/* An allocator for volumes of @format: memory of the device if the caps say so,
+ * otherwise pinned memory of the host. */
+GstAllocator *gst_nd_device_allocator_new (GstNdDevice *device,
+    const NdBackend *backend, gint device_id, const GstNdFormat *format);
+
+/* A configured pool for volumes of @format with memory of @allocator, or of the
+ * host if that is NULL. If GStreamer's CUDA memory can hold them, clears
+ * @allocator: that pool has its own. @size is the bytes of a buffer. */
+GstBufferPool *gst_nd_device_pool_new (GstNdDevice *device,
+    const GstNdFormat *format, GstCaps *caps, GstAllocator **allocator,
+    guint min, guint max, guint *size);
 
 G_END_DECLS

@@ -3,6 +3,8 @@
  */
 #include "gst/base/gstndseek.h"
 
+#include "core/error.h"
+
 GST_DEBUG_CATEGORY_STATIC (nd_seek_debug);
 #define GST_CAT_DEFAULT nd_seek_debug
 
@@ -59,7 +61,7 @@ typedef struct
 /* Replaces @value of a seek in @format by a time from the start. FALSE if
  * upstream does not tell. */
 static gboolean
-resolve (GstPad *pad, GstFormat format, GstSeekType *type, gint64 *value)
+seek_resolve (GstPad *pad, GstFormat format, GstSeekType *type, gint64 *value)
 {
   gint64 duration;
 
@@ -81,7 +83,7 @@ resolve (GstPad *pad, GstFormat format, GstSeekType *type, gint64 *value)
 }
 
 static gboolean
-parse (GstPad *pad, GstEvent *event, Seek *s)
+seek_parse (GstPad *pad, GstEvent *event, Seek *s)
 {
   GstFormat format;
 
@@ -89,8 +91,8 @@ parse (GstPad *pad, GstEvent *event, Seek *s)
       &s->start, &s->stop_type, &s->stop);
   return !(s->flags & GST_SEEK_FLAG_INSTANT_RATE_CHANGE)
       && (format == GST_FORMAT_TIME || format == GST_FORMAT_DEFAULT)
-      && resolve (pad, format, &s->start_type, &s->start)
-      && resolve (pad, format, &s->stop_type, &s->stop)
+      && seek_resolve (pad, format, &s->start_type, &s->start)
+      && seek_resolve (pad, format, &s->stop_type, &s->stop)
       && (s->start_type == GST_SEEK_TYPE_NONE || s->start >= 0);
 }
 
@@ -105,7 +107,7 @@ is_accurate (const Seek *s)
  * one of the time that upstream reports and the time computed from the
  * interval. */
 static gint64
-shift (GstPad *pad, GstClockTime interval, gint64 time, gint n)
+seek_shift (GstPad *pad, GstClockTime interval, gint64 time, gint n)
 {
   gint64 shifted = time, volume, told;
 
@@ -141,16 +143,16 @@ find_range (const Seek *s, const GstNdSeek *now, guint32 seqnum)
  * it. The end that playback begins at is the current position if the seek
  * leaves it as it is. */
 static void
-widen (Seek *s, GstPad *pad, const GstNdSeekRange *range, GstClockTime interval,
-    gint before, gint after)
+seek_widen (Seek *s, GstPad *pad, const GstNdSeekRange *range,
+    GstClockTime interval, gint before, gint after)
 {
   if (s->start_type == GST_SEEK_TYPE_SET || s->rate < 0) {
     s->start_type = GST_SEEK_TYPE_SET;
-    s->start = shift (pad, interval, range->start, -before);
+    s->start = seek_shift (pad, interval, range->start, -before);
   }
   if (s->stop_type == GST_SEEK_TYPE_SET || s->rate > 0) {
     s->stop_type = GST_SEEK_TYPE_SET;
-    s->stop = shift (pad, interval, range->stop, after);
+    s->stop = seek_shift (pad, interval, range->stop, after);
   }
 }
 
@@ -175,7 +177,7 @@ find_asked (GstNdSeek *seek, guint32 seqnum)
 }
 
 static void
-forget (GstNdSeek *seek, GstElement *element, guint32 seqnum)
+seek_forget (GstNdSeek *seek, GstElement *element, guint32 seqnum)
 {
   GList *link;
 
@@ -212,7 +214,7 @@ gst_nd_seek_send (GstNdSeek *seek, GstPad *pad, GstEvent *event)
   gboolean accurate;
   Seek s;
 
-  if (!element || !parse (pad, event, &s))
+  if (!element || !seek_parse (pad, event, &s))
     return gst_pad_push_event (pad, event);
   GST_OBJECT_LOCK (element);
   now = *seek;
@@ -222,7 +224,7 @@ gst_nd_seek_send (GstNdSeek *seek, GstPad *pad, GstEvent *event)
     return gst_pad_push_event (pad, event);
 
   range = find_range (&s, &now, seqnum);
-  widen (&s, pad, &range, now.interval, accurate ? now.before + MARGIN : 0,
+  seek_widen (&s, pad, &range, now.interval, accurate ? now.before + MARGIN : 0,
       accurate ? now.after + MARGIN : 0);
   GST_DEBUG_OBJECT (element,
       "seek to %" GST_TIME_FORMAT " - %" GST_TIME_FORMAT
@@ -234,7 +236,7 @@ gst_nd_seek_send (GstNdSeek *seek, GstPad *pad, GstEvent *event)
   remember (seek, element, &range);
   if (gst_pad_push_event (pad, wide))
     return TRUE;
-  forget (seek, element, seqnum);
+  seek_forget (seek, element, seqnum);
   return FALSE;
 }
 
@@ -327,4 +329,85 @@ gst_nd_seek_narrow (GstNdSeek *seek, GstElement *element, GstEvent *event)
   if (!narrowed)
     return event;
   return segment ? narrow_segment (&range, event) : narrow_done (&range, event);
+}
+
+/* Checks of segments that elements for volumes have in common.
+ */
+
+/* The element before @sink, or NULL. */
+static GstElement *
+get_source (GstPad *sink)
+{
+  g_autoptr (GstPad) peer = gst_pad_get_peer (sink);
+
+  return peer ? gst_pad_get_parent_element (peer) : NULL;
+}
+
+/* The property location of @source, or "FILE". */
+static gchar *
+get_location (GstElement *source)
+{
+  gchar *location = NULL;
+  GParamSpec *pspec = source
+      ? g_object_class_find_property (G_OBJECT_GET_CLASS (source), "location")
+      : NULL;
+
+  if (pspec && pspec->value_type == G_TYPE_STRING)
+    g_object_get (source, "location", &location, NULL);
+  return location ? location : g_strdup ("FILE");
+}
+
+gboolean
+gst_nd_segment_check_decoded (GstPad *sink, GstEvent *event, GError **error)
+{
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (sink);
+  g_autoptr (GstElement) source = get_source (sink);
+  GstElementFactory *factory = source ? gst_element_get_factory (source) : NULL;
+  g_autofree gchar *location = get_location (source);
+  const GstSegment *segment;
+
+  gst_event_parse_segment (event, &segment);
+  if (caps || segment->format != GST_FORMAT_BYTES)
+    return TRUE;
+  if (factory && g_str_equal (GST_OBJECT_NAME (factory), "multifilesrc"))
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "%s sends files, but no element decodes them: for pictures use "
+        "multifilesrc location=%s caps=image/png,framerate=25/1 ! pngdec ! "
+        "videoconvert (jpegdec for JPEG), for recordings ndfilesrc",
+        GST_OBJECT_NAME (source), location);
+  else
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "%s sends the bytes of a file, but no element decodes them: read a "
+        "recording by ndfilesrc location=%s, and a movie or a picture by "
+        "filesrc location=%s ! decodebin ! videoconvert",
+        source ? GST_OBJECT_NAME (source) : "The source", location, location);
+  return FALSE;
+}
+
+gboolean
+gst_nd_segment_check_time (GstPad *sink, GstEvent *event, GError **error)
+{
+  const GstSegment *segment;
+
+  if (!gst_nd_segment_check_decoded (sink, event, error))
+    return FALSE;
+  gst_event_parse_segment (event, &segment);
+  if (segment->format == GST_FORMAT_TIME)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "The segment is in %s, but time is needed: set do-timestamp or "
+      "format=time on the source",
+      gst_format_get_name (segment->format));
+  return FALSE;
+}
+
+gboolean
+gst_nd_segment_is_repeated (const GstSegment *current, GstEvent *event)
+{
+  GstSegment moved = *current;
+  const GstSegment *segment;
+
+  gst_event_parse_segment (event, &segment);
+  moved.position = segment->position;
+  return gst_segment_is_equal (segment, &moved);
 }

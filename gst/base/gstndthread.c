@@ -27,13 +27,13 @@ post_status (GstTask *task, GstElement *element, GstStreamStatusType type)
 }
 
 static void
-enter (GstTask *task, GThread *thread, gpointer element)
+thread_enter (GstTask *task, GThread *thread, gpointer element)
 {
   post_status (task, element, GST_STREAM_STATUS_TYPE_ENTER);
 }
 
 static void
-leave (GstTask *task, GThread *thread, gpointer element)
+thread_leave (GstTask *task, GThread *thread, gpointer element)
 {
   post_status (task, element, GST_STREAM_STATUS_TYPE_LEAVE);
 }
@@ -52,8 +52,10 @@ gst_nd_thread_start (GstNdThread *thread, const gchar *name,
     thread->task = gst_task_new (function, data, NULL);
     gst_object_set_name (GST_OBJECT (thread->task), full_name);
     gst_task_set_lock (thread->task, &thread->lock);
-    gst_task_set_enter_callback (thread->task, enter, thread->element, NULL);
-    gst_task_set_leave_callback (thread->task, leave, thread->element, NULL);
+    gst_task_set_enter_callback (thread->task, thread_enter, thread->element,
+        NULL);
+    gst_task_set_leave_callback (thread->task, thread_leave, thread->element,
+        NULL);
     post_status (thread->task, thread->element, GST_STREAM_STATUS_TYPE_CREATE);
   }
   gst_task_start (thread->task);

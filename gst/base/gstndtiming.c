@@ -11,7 +11,7 @@ const GstNdTimingRule gst_nd_timing_default_rule = {
 };
 
 static int
-compare (const void *a, const void *b)
+timing_compare (const void *a, const void *b)
 {
   const GstClockTime x = *(const GstClockTime *) a;
   const GstClockTime y = *(const GstClockTime *) b;
@@ -28,7 +28,7 @@ gst_nd_timing_interval (const GstNdTiming *timing)
   if (n == 0)
     return GST_CLOCK_TIME_NONE;
   memcpy (sorted, timing->intervals, n * sizeof *sorted);
-  qsort (sorted, n, sizeof *sorted, compare);
+  qsort (sorted, n, sizeof *sorted, timing_compare);
   /* For an even number, the lower one of the middle two: a gap is longer than
    * the interval. */
   return sorted[(n - 1) / 2];

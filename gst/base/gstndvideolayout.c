@@ -4,6 +4,7 @@
 #include "gst/base/gstndvideolayout.h"
 
 #include "core/error.h"
+
 #include <string.h>
 
 /* Planes */
@@ -170,7 +171,8 @@ gst_nd_video_layout_is_plain (const GstNdVideoLayout *layout, gboolean gaps)
 
 /* Bytes from the first to the end of the last sample of a row. */
 static gsize
-row_bytes (const GstNdVideoLayout *layout, const GstNdVideoPlane *plane)
+videolayout_row_bytes (const GstNdVideoLayout *layout,
+    const GstNdVideoPlane *plane)
 {
   return (plane->shape.size[0] - 1) * plane->sample
       + plane->shape.components * nd_sample_size (layout->type);
@@ -186,7 +188,7 @@ gst_nd_video_layout_find (const GstNdVideoLayout *layout, guint p,
   const gsize lines = plane->shape.size[1] * fields;
   const gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane->plane);
   guint8 *start = GST_VIDEO_FRAME_PLANE_DATA (frame, plane->plane);
-  const gsize row = plane->offset + row_bytes (layout, plane);
+  const gsize row = plane->offset + videolayout_row_bytes (layout, plane);
 
   samples->data = start + plane->offset;
   samples->sample = plane->sample;
@@ -236,7 +238,7 @@ unpack16 (const guint8 *from, gsize step, gsize n, gsize components,
 }
 
 static void
-pack16 (const guint16 *from, gsize n, gsize components, guint shift,
+videolayout_pack16 (const guint16 *from, gsize n, gsize components, guint shift,
     guint16 limit, gboolean is_swapped, guint8 *to, gsize step)
 {
   for (gsize i = 0; i < n; i++, to += step) {
@@ -251,8 +253,8 @@ pack16 (const guint16 *from, gsize n, gsize components, guint shift,
 
 /* Samples of one byte that are @from_step and @to_step apart. */
 static void
-move8 (const guint8 *from, gsize from_step, gsize n, gsize components,
-    guint8 *to, gsize to_step)
+videolayout_move8 (const guint8 *from, gsize from_step, gsize n,
+    gsize components, guint8 *to, gsize to_step)
 {
   for (gsize i = 0; i < n; i++, from += from_step, to += to_step) {
     for (gsize c = 0; c < components; c++)
@@ -279,7 +281,8 @@ gst_nd_video_layout_unpack (const GstNdVideoLayout *layout, guint p,
       guint8 *to = row_start (dense, y, z);
 
       if (layout->type == ND_UINT8)
-        move8 (from, frame->sample, n, components, to, dense->sample);
+        videolayout_move8 (from, frame->sample, n, components, to,
+            dense->sample);
       else
         unpack16 (from, frame->sample, n, components, layout->shift,
             layout->is_swapped, (guint16 *) to);
@@ -289,7 +292,7 @@ gst_nd_video_layout_unpack (const GstNdVideoLayout *layout, guint p,
 
 /* The largest sample value of plane @p. Alpha may have bits above the depth. */
 static guint16
-highest (const GstNdVideoLayout *layout, guint p)
+videolayout_highest (const GstNdVideoLayout *layout, guint p)
 {
   return layout->planes[p].is_alpha ? G_MAXUINT16 >> layout->shift
                                     : (1 << layout->depth) - 1;
@@ -308,10 +311,12 @@ gst_nd_video_layout_pack (const GstNdVideoLayout *layout, guint p,
       guint8 *to = row_start (frame, y, z);
 
       if (layout->type == ND_UINT8)
-        move8 (from, dense->sample, n, components, to, frame->sample);
+        videolayout_move8 (from, dense->sample, n, components, to,
+            frame->sample);
       else
-        pack16 ((const guint16 *) from, n, components, layout->shift,
-            highest (layout, p), layout->is_swapped, to, frame->sample);
+        videolayout_pack16 ((const guint16 *) from, n, components,
+            layout->shift, videolayout_highest (layout, p), layout->is_swapped,
+            to, frame->sample);
     }
   }
 }
@@ -321,7 +326,7 @@ gst_nd_video_layout_limit (const GstNdVideoLayout *layout, guint p,
     const NdSamples *frame)
 {
   const NdShape *shape = &layout->planes[p].shape;
-  const guint16 limit = highest (layout, p);
+  const guint16 limit = videolayout_highest (layout, p);
 
   if (layout->type == ND_UINT8 || limit == G_MAXUINT16)
     return;
@@ -336,5 +341,41 @@ gst_nd_video_layout_limit (const GstNdVideoLayout *layout, guint p,
           sample[c] = MIN (sample[c], limit);
       }
     }
+  }
+}
+
+/* Frames of packed video (gray, RGB, RGBA) as volumes of one slice.
+ */
+
+void
+gst_nd_frame_get_info (const GstVideoInfo *video, GstNdVolumeInfo *info)
+{
+  *info = (GstNdVolumeInfo){
+    .type = GST_VIDEO_INFO_COMP_DEPTH (video, 0) > 8 ? ND_UINT16 : ND_UINT8,
+    .shape = { GST_VIDEO_INFO_N_COMPONENTS (video),
+        { GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video), 1 } },
+    .rate_n = GST_VIDEO_INFO_FPS_N (video),
+    .rate_d = GST_VIDEO_INFO_FPS_D (video),
+    .responses = 1,
+  };
+}
+
+gsize
+gst_nd_frame_row (const GstVideoInfo *video)
+{
+  return GST_VIDEO_INFO_WIDTH (video)
+      * (gsize) GST_VIDEO_INFO_COMP_PSTRIDE (video, 0);
+}
+
+void
+gst_nd_frame_copy (const GstVideoFrame *frame, guint8 *data)
+{
+  const guint8 *from = GST_VIDEO_FRAME_PLANE_DATA (frame, 0);
+  const gsize row = gst_nd_frame_row (&frame->info);
+
+  for (gint y = 0; y < GST_VIDEO_FRAME_HEIGHT (frame); y++) {
+    memcpy (data, from, row);
+    data += row;
+    from += GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0);
   }
 }

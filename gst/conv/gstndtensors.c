@@ -57,7 +57,7 @@ new_error (const gchar *format, ...)
 
 /* Whether tensor @index is one of @n. */
 static gboolean
-check_index (gint index, guint n, GError **error)
+tensors_check_index (gint index, guint n, GError **error)
 {
   if (index < 0 && n > 1)
     *error = new_error ("The stream has %u tensors (num_tensors): the property "
@@ -93,7 +93,7 @@ select_tensor (const GstStructure *s, guint index)
 }
 
 static void
-forget (GstNdTensors *self)
+tensors_forget (GstNdTensors *self)
 {
   self->n_tensors = 0;
   self->flexible = FALSE;
@@ -125,7 +125,7 @@ take_caps (GstNdTensors *self, GstPad *pad, GstElement *element,
   /* Caps of this probe. */
   if (self->caps && gst_caps_is_equal (caps, self->caps))
     return GST_PAD_PROBE_OK;
-  forget (self);
+  tensors_forget (self);
   s = gst_caps_get_structure (caps, 0);
   if (!gst_structure_has_name (s, "other/tensors"))
     return GST_PAD_PROBE_OK;
@@ -139,7 +139,7 @@ take_caps (GstNdTensors *self, GstPad *pad, GstElement *element,
   if (n <= 1)
     return GST_PAD_PROBE_OK;
   index = self->get_index (element);
-  if (!check_index (index, n, &error)) {
+  if (!tensors_check_index (index, n, &error)) {
     self->fail (element, error);
     return GST_PAD_PROBE_OK;
   }
@@ -239,7 +239,7 @@ take_tensor (GstNdTensors *self, GstPad *pad, GstElement *element,
         n, self->n_tensors);
     return NULL;
   }
-  if (!check_index (index, n, error))
+  if (!tensors_check_index (index, n, error))
     return NULL;
   memory = gst_buffer_peek_memory (buffer, MAX (index, 0));
   if (self->flexible)
@@ -255,7 +255,7 @@ take_tensor (GstNdTensors *self, GstPad *pad, GstElement *element,
 
 /* Replaces a buffer, which is taken. NULL after an error. */
 static GstBuffer *
-replace (GstNdTensors *self, GstPad *pad, GstElement *element,
+tensors_replace (GstNdTensors *self, GstPad *pad, GstElement *element,
     GstBuffer *buffer)
 {
   g_autoptr (GError) error = NULL;
@@ -289,7 +289,7 @@ hold_event (GstNdTensors *self, GstPad *pad, GstEvent *event)
 }
 
 static GstPadProbeReturn
-probe (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+tensors_probe (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   GstNdTensors *self = data;
   g_autoptr (GstElement) element = gst_pad_get_parent_element (pad);
@@ -312,7 +312,7 @@ probe (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   }
   if (self->n_tensors == 0 && !self->flexible)
     return GST_PAD_PROBE_OK;
-  one = replace (self, pad, element, GST_PAD_PROBE_INFO_BUFFER (info));
+  one = tensors_replace (self, pad, element, GST_PAD_PROBE_INFO_BUFFER (info));
   GST_PAD_PROBE_INFO_DATA (info) = one;
   if (one)
     return GST_PAD_PROBE_OK;
@@ -326,13 +326,13 @@ gst_nd_tensors_install (GstNdTensors *self, GstPad *pad)
   gst_pad_add_probe (pad,
       GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH
           | GST_PAD_PROBE_TYPE_BUFFER,
-      probe, self, NULL);
+      tensors_probe, self, NULL);
 }
 
 void
 gst_nd_tensors_clear (GstNdTensors *self)
 {
-  forget (self);
+  tensors_forget (self);
 }
 
 /* Caps of the one tensor that the element sees of a stream of @s. */

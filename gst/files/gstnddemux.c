@@ -25,7 +25,7 @@
  *
  * Since: 0.9
  */
-#include "gst/files/gstnddemuxprivate.h"
+#include "gst/files/gstnddemux.h"
 
 #include "core/error.h"
 #include "gst/base/gstnderror.h"

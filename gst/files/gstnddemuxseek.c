@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "gst/files/gstnddemuxprivate.h"
+#include "gst/files/gstnddemux.h"
 
 #define GST_CAT_DEFAULT gst_nd_demux_debug
 
@@ -29,7 +29,8 @@ gst_nd_demux_is_inside (const GstNdDemux *self)
 
 /* Sets the first volume of @segment, and with KEY_UNIT the segment to it. */
 static guint64
-find_volume (const GstNdDemux *self, GstSegment *segment, GstSeekFlags flags)
+demux_seek_find_volume (const GstNdDemux *self, GstSegment *segment,
+    GstSeekFlags flags)
 {
   guint64 volume;
 
@@ -69,7 +70,7 @@ is_seekable (GstNdDemux *self)
 
 /* Stops the task, sets the segment and starts it again. */
 static gboolean
-seek (GstNdDemux *self, GstEvent *event)
+demux_seek_seek (GstNdDemux *self, GstEvent *event)
 {
   const guint32 seqnum = gst_event_get_seqnum (event);
   GstSeekType start_type, stop_type;
@@ -109,7 +110,7 @@ seek (GstNdDemux *self, GstEvent *event)
   ok = gst_segment_do_seek (&segment, rate, GST_FORMAT_TIME, flags, start_type,
       start, stop_type, stop, NULL);
   if (ok) {
-    const guint64 volume = find_volume (self, &segment, flags);
+    const guint64 volume = demux_seek_find_volume (self, &segment, flags);
 
     GST_INFO_OBJECT (self, "starts at volume %" G_GUINT64_FORMAT ", rate %g",
         volume, rate);
@@ -132,15 +133,15 @@ gst_nd_demux_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
 
   if (GST_EVENT_TYPE (event) != GST_EVENT_SEEK)
     return gst_pad_event_default (pad, parent, event);
-  ok = seek (GST_ND_DEMUX (parent), event);
+  ok = demux_seek_seek (GST_ND_DEMUX (parent), event);
   gst_event_unref (event);
   return ok;
 }
 
 /* Converts between TIME and DEFAULT, which counts volumes. */
 static gboolean
-convert (const GstNdDemux *self, GstFormat from, gint64 value, GstFormat to,
-    gint64 *result)
+demux_seek_convert (const GstNdDemux *self, GstFormat from, gint64 value,
+    GstFormat to, gint64 *result)
 {
   if (value < 0 || self->excerpt.info.volumes == 0)
     return FALSE;
@@ -162,7 +163,7 @@ answer_convert (const GstNdDemux *self, GstQuery *query)
   gint64 value, result;
 
   gst_query_parse_convert (query, &from, &value, &to, NULL);
-  if (!convert (self, from, value, to, &result))
+  if (!demux_seek_convert (self, from, value, to, &result))
     return FALSE;
   gst_query_set_convert (query, from, value, to, result);
   return TRUE;
@@ -170,7 +171,7 @@ answer_convert (const GstNdDemux *self, GstQuery *query)
 
 /* Call with the object lock held. */
 static gboolean
-answer (const GstNdDemux *self, GstQuery *query)
+demux_seek_answer (const GstNdDemux *self, GstQuery *query)
 {
   GstFormat format;
   gint64 result;
@@ -178,15 +179,15 @@ answer (const GstNdDemux *self, GstQuery *query)
   switch (GST_QUERY_TYPE (query)) {
     case GST_QUERY_DURATION:
       gst_query_parse_duration (query, &format, NULL);
-      if (!convert (self, GST_FORMAT_DEFAULT, self->excerpt.info.volumes,
-              format, &result))
+      if (!demux_seek_convert (self, GST_FORMAT_DEFAULT,
+              self->excerpt.info.volumes, format, &result))
         return FALSE;
       gst_query_set_duration (query, format, result);
       return TRUE;
     case GST_QUERY_POSITION:
       gst_query_parse_position (query, &format, NULL);
-      if (!convert (self, GST_FORMAT_TIME, self->segment.position, format,
-              &result))
+      if (!demux_seek_convert (self, GST_FORMAT_TIME, self->segment.position,
+              format, &result))
         return FALSE;
       gst_query_set_position (query, format, result);
       return TRUE;
@@ -223,7 +224,7 @@ gst_nd_demux_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
     return TRUE;
   }
   GST_OBJECT_LOCK (self);
-  answered = answer (self, query);
+  answered = demux_seek_answer (self, query);
   GST_OBJECT_UNLOCK (self);
   return answered
       || (type != GST_QUERY_DURATION && type != GST_QUERY_POSITION

@@ -4,7 +4,7 @@
 #include "gst/files/gstndexcerpt.h"
 
 #include "core/error.h"
-#include "gst/base/gstndmetadata.h"
+#include "gst/base/gstndcaps.h"
 
 GType
 gst_nd_truncated_get_type (void)

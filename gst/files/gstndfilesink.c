@@ -54,21 +54,23 @@
  * Since: 0.1
  */
 
-#include "gst/files/gstndfilesink.h"
-
-#include <string.h>
-
 #include "core/error.h"
 #include "formats/recording.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
-#include "gst/base/gstndframe.h"
-#include "gst/base/gstndmetadata.h"
 #include "gst/base/gstndproperties.h"
-#include "gst/base/gstndsegment.h"
+#include "gst/base/gstndseek.h"
+#include "gst/base/gstndvideolayout.h"
 #include "gst/files/gstndnumbered.h"
 #include "gst/gstndelements.h"
+
+#include <gst/base/gstbasesink.h>
+#include <string.h>
+
+#define GST_TYPE_ND_FILE_SINK (gst_nd_file_sink_get_type ())
+G_DECLARE_FINAL_TYPE (GstNdFileSink, gst_nd_file_sink, GST, ND_FILE_SINK,
+    GstBaseSink)
 
 GST_DEBUG_CATEGORY_STATIC (nd_file_sink_debug);
 #define GST_CAT_DEFAULT nd_file_sink_debug

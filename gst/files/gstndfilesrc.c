@@ -57,14 +57,18 @@
  * Since: 0.1
  */
 
-#include "gst/files/gstndfilesrc.h"
-
 #include "core/error.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndpool.h"
 #include "gst/files/gstndfilesrcsettings.h"
 #include "gst/gstndelements.h"
+
+#include <gst/base/gstpushsrc.h>
+
+#define GST_TYPE_ND_FILE_SRC (gst_nd_file_src_get_type ())
+G_DECLARE_FINAL_TYPE (GstNdFileSrc, gst_nd_file_src, GST, ND_FILE_SRC,
+    GstPushSrc)
 
 GST_DEBUG_CATEGORY_STATIC (nd_file_src_debug);
 #define GST_CAT_DEFAULT nd_file_src_debug

@@ -10,7 +10,7 @@
 /* Appends @number as the conversion after a % at @text says. Returns the text
  * after it, or NULL if it is no %d. */
 static const gchar *
-append_number (GString *name, const gchar *text, guint number)
+numbered_append_number (GString *name, const gchar *text, guint number)
 {
   const gboolean zeros = *text == '0';
   guint width = 0;
@@ -37,7 +37,7 @@ gst_nd_numbered_name (const gchar *pattern, guint number, GError **error)
       g_string_append_c (name, '%');
       text += 2;
     } else {
-      text = append_number (name, text + 1, number);
+      text = numbered_append_number (name, text + 1, number);
       numbers++;
     }
   }

@@ -6,9 +6,9 @@
  */
 #pragma once
 
-#include <gst/gst.h>
-
 #include "live/image.h"
+#include <glib.h>
+#include <gst/gst.h>
 
 G_BEGIN_DECLS
 
@@ -40,5 +40,65 @@ void gst_nd_igtl_assembly_refuse (GstNdIgtlAssembly *assembly);
 
 /* TRUE if a volume has begun and is not complete. */
 gboolean gst_nd_igtl_assembly_is_pending (const GstNdIgtlAssembly *assembly);
+
+/* The devices that send images: which one is received, and the message if it
+ * does not come.
+ */
+
+typedef struct
+{
+  gchar *chosen;     /* the device that is received; NULL: the first one */
+  GHashTable *names; /* all so far, to the last wait in which each came */
+  gint64 waiting;    /* since then, monotonic, us; 0: not waiting */
+  guint n_waits;
+  gboolean told; /* that waiting takes long, since the last volume */
+} GstNdIgtlDevices;
+
+/* @chosen: "" stands for the first device that sends an image. */
+void gst_nd_igtl_devices_init (GstNdIgtlDevices *devices, const gchar *chosen);
+void gst_nd_igtl_devices_clear (GstNdIgtlDevices *devices);
+
+/* An image of the device @name begins. TRUE if it is received. */
+gboolean gst_nd_igtl_devices_is_wanted (GstNdIgtlDevices *devices,
+    const gchar *name);
+
+/* Waiting begins with a connection, and ends with a volume. */
+void gst_nd_igtl_devices_wait (GstNdIgtlDevices *devices);
+void gst_nd_igtl_devices_end_wait (GstNdIgtlDevices *devices);
+
+/* When waiting will take so long that the user should know: monotonic, us.
+ * 0: never. */
+gint64 gst_nd_igtl_devices_deadline (const GstNdIgtlDevices *devices);
+
+/* Says at this time what came instead. */
+GError *gst_nd_igtl_devices_tell (GstNdIgtlDevices *devices);
+
+/* The names of all devices so far: "A", "B". */
+gchar *gst_nd_igtl_devices_list (const GstNdIgtlDevices *devices);
+
+/* Fields that have arrived and wait for the next volume.
+ */
+
+typedef struct
+{
+  gchar *key, *value;
+} GstNdIgtlText;
+
+typedef struct
+{
+  GHashTable *texts;           /* by key */
+  guint64 arrived, superseded; /* superseded: a later one has the same key */
+  guint64 dropped;             /* too many, too long, or lost with a volume */
+} GstNdIgtlWaiting;
+
+void gst_nd_igtl_waiting_init (GstNdIgtlWaiting *waiting);
+void gst_nd_igtl_waiting_clear (GstNdIgtlWaiting *waiting);
+
+void gst_nd_igtl_waiting_add (GstNdIgtlWaiting *waiting, const gchar *key,
+    const gchar *value);
+
+/* Removes and returns all fields (GstNdIgtlText), in ascending order of their
+ * keys. */
+GArray *gst_nd_igtl_waiting_steal (GstNdIgtlWaiting *waiting);
 
 G_END_DECLS

@@ -7,7 +7,6 @@
 
 #include "core/error.h"
 #include "gst/base/gstndthread.h"
-#include "gst/igtl/gstndigtllisten.h"
 #include "gst/igtl/gstndigtlpeer.h"
 
 GST_DEBUG_CATEGORY (gst_nd_igtl_debug);
@@ -61,10 +60,11 @@ struct _GstNdIgtlHub
 static void connect_later (GstNdIgtlHub *hub);
 static void listen_to (GstNdIgtlHub *hub, GSocket *socket);
 
-static void fail (GstNdIgtlHub *hub, gboolean fatal, gint code,
+static void igtl_hub_fail (GstNdIgtlHub *hub, gboolean fatal, gint code,
     const gchar *format, ...) G_GNUC_PRINTF (4, 5);
 static void
-fail (GstNdIgtlHub *hub, gboolean fatal, gint code, const gchar *format, ...)
+igtl_hub_fail (GstNdIgtlHub *hub, gboolean fatal, gint code,
+    const gchar *format, ...)
 {
   g_autoptr (GError) error = NULL;
   va_list args;
@@ -89,7 +89,7 @@ call_later (GstNdIgtlHub *hub, guint ms, GSourceFunc func, gpointer data)
 /* Calls @func with @hub in its thread. g_main_context_invoke() might call it
  * in this thread before that thread has started. */
 static void
-post (GstNdIgtlHub *hub, GSourceFunc func)
+igtl_hub_post (GstNdIgtlHub *hub, GSourceFunc func)
 {
   GSource *source = g_idle_source_new ();
 
@@ -171,12 +171,12 @@ connected (GObject *client, GAsyncResult *result, gpointer user_data)
     return;
   }
   if (error->domain == G_RESOLVER_ERROR)
-    fail (hub, settings->reconnect < 0, ND_ERROR_NOT_FOUND,
+    igtl_hub_fail (hub, settings->reconnect < 0, ND_ERROR_NOT_FOUND,
         "Host \"%s\" is not known (%s): property 'host' must be the name or "
         "the address of a computer that serves OpenIGTLink",
         settings->host, error->message);
   else
-    fail (hub, settings->reconnect < 0, ND_ERROR_OPEN_READ,
+    igtl_hub_fail (hub, settings->reconnect < 0, ND_ERROR_OPEN_READ,
         "Cannot connect to \"%s\", port %u (%s): an OpenIGTLink server must "
         "listen there; see the properties 'host', 'port' and 'reconnect'",
         settings->host, settings->port, error->message);
@@ -312,12 +312,12 @@ resolved (GObject *resolver, GAsyncResult *result, gpointer user_data)
     return;
   }
   if (!addresses)
-    fail (hub, TRUE, ND_ERROR_NOT_FOUND,
+    igtl_hub_fail (hub, TRUE, ND_ERROR_NOT_FOUND,
         "Host \"%s\" is not known (%s): property 'host' must be the name or "
         "an address of this computer; 0.0.0.0 stands for all of them",
         settings->host, error->message);
   else if (!listen_all (hub, addresses, &error))
-    fail (hub, TRUE, ND_ERROR_OPEN_READ,
+    igtl_hub_fail (hub, TRUE, ND_ERROR_OPEN_READ,
         "Cannot listen at \"%s\", port %u (%s): another program may use the "
         "port; choose another with the property 'port', and for 'host' a name "
         "or an address of this computer",
@@ -377,7 +377,7 @@ close_slow (gpointer user_data)
 
 /* Until gst_nd_igtl_hub_stop(). */
 static void
-run (gpointer user_data)
+igtl_hub_run (gpointer user_data)
 {
   GstNdIgtlHub *hub = user_data;
   g_autoptr (GSource) watch = NULL;
@@ -429,12 +429,12 @@ gst_nd_igtl_hub_new (GstElement *element, const GstNdIgtlSettings *settings,
   hub->peers = g_ptr_array_new ();
   g_mutex_init (&hub->lock);
   gst_nd_thread_init (&hub->thread, element);
-  gst_nd_thread_start (&hub->thread, "connections", run, hub);
+  gst_nd_thread_start (&hub->thread, "connections", igtl_hub_run, hub);
   return hub;
 }
 
 static gboolean
-quit (gpointer user_data)
+igtl_hub_quit (gpointer user_data)
 {
   GstNdIgtlHub *hub = user_data;
 
@@ -448,7 +448,7 @@ gst_nd_igtl_hub_stop (GstNdIgtlHub *hub)
 {
   /* First, because the thread calls run() until it is stopped. */
   gst_nd_thread_stop (&hub->thread);
-  post (hub, quit);
+  igtl_hub_post (hub, igtl_hub_quit);
   gst_nd_thread_clear (&hub->thread);
   g_queue_clear_full (&hub->outbox, (GDestroyNotify) gst_nd_igtl_unit_unref);
   g_ptr_array_unref (hub->listen);
@@ -462,7 +462,7 @@ gst_nd_igtl_hub_stop (GstNdIgtlHub *hub)
 }
 
 static gboolean
-resume (gpointer user_data)
+igtl_hub_resume (gpointer user_data)
 {
   GstNdIgtlHub *hub = user_data;
 
@@ -474,7 +474,7 @@ resume (gpointer user_data)
 void
 gst_nd_igtl_hub_resume (GstNdIgtlHub *hub)
 {
-  post (hub, resume);
+  igtl_hub_post (hub, igtl_hub_resume);
 }
 
 static void
@@ -530,7 +530,7 @@ gst_nd_igtl_hub_send (GstNdIgtlHub *hub, GstNdIgtlUnit *unit)
   if (oldest)
     gst_nd_igtl_unit_unref (oldest);
   else
-    post (hub, send_next);
+    igtl_hub_post (hub, send_next);
 }
 
 static gboolean
@@ -557,7 +557,7 @@ stop_ending (gpointer hub)
 void
 gst_nd_igtl_hub_set_ending (GstNdIgtlHub *hub, gboolean ending)
 {
-  post (hub, ending ? begin_ending : stop_ending);
+  igtl_hub_post (hub, ending ? begin_ending : stop_ending);
 }
 
 guint

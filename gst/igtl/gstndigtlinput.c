@@ -10,11 +10,10 @@
 #include "core/error.h"
 #include "gst/base/gstnderror.h"
 #include "gst/igtl/gstndigtlassembly.h"
-#include "gst/igtl/gstndigtldevices.h"
-#include "gst/igtl/gstndigtlquery.h"
+#include "gst/igtl/gstndigtlmessages.h"
 #include "live/fields.h"
+#include "live/imagesamples.h"
 #include "live/query.h"
-#include "live/samples.h"
 
 #define GST_CAT_DEFAULT gst_nd_igtl_debug
 
@@ -126,7 +125,7 @@ no_memory (GstNdIgtlInput *input, gsize size)
 
 /* Whether volumes of @device are taken. */
 static gboolean
-is_wanted (GstNdIgtlInput *input, const gchar *device)
+igtl_input_is_wanted (GstNdIgtlInput *input, const gchar *device)
 {
   gboolean wanted, chosen;
 
@@ -142,7 +141,8 @@ is_wanted (GstNdIgtlInput *input, const gchar *device)
 }
 
 static guint8 *
-take_image (GstNdIgtlPeer *peer, NdReceiver *receiver, gpointer user_data)
+igtl_input_take_image (GstNdIgtlPeer *peer, NdReceiver *receiver,
+    gpointer user_data)
 {
   GstNdIgtlInput *input = user_data;
   Connection *connection = gst_nd_igtl_peer_get_data (peer);
@@ -153,7 +153,7 @@ take_image (GstNdIgtlPeer *peer, NdReceiver *receiver, gpointer user_data)
   guint8 *samples;
 
   connection->spoke = TRUE;
-  if (!is_wanted (input, nd_receiver_header (receiver)->device))
+  if (!igtl_input_is_wanted (input, nd_receiver_header (receiver)->device))
     return NULL;
   samples =
       gst_nd_igtl_assembly_begin (connection->assembly, image, pool, &lost);
@@ -166,7 +166,7 @@ take_image (GstNdIgtlPeer *peer, NdReceiver *receiver, gpointer user_data)
 
 /* In the thread of the hub, after a peer has sent a field. */
 static void
-add_field (const gchar *key, const gchar *value, gpointer user_data)
+igtl_input_add_field (const gchar *key, const gchar *value, gpointer user_data)
 {
   GstNdIgtlInput *input = user_data;
 
@@ -247,7 +247,8 @@ give_volume (GstNdIgtlInput *input, GstBuffer *buffer, NdReceiver *receiver)
 
 /* All samples of an IMAGE have arrived, and its checksum is right. */
 static void
-take_samples (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
+igtl_input_take_samples (GstNdIgtlInput *input, GstNdIgtlPeer *peer,
+    NdReceiver *receiver)
 {
   Connection *connection = gst_nd_igtl_peer_get_data (peer);
   const NdIgtlImage *image = nd_receiver_image (receiver);
@@ -283,16 +284,17 @@ warn_refused (GstNdIgtlInput *input, const GError *error)
 }
 
 static void
-take_metadata (GstNdIgtlInput *input, NdReceiver *receiver)
+igtl_input_take_metadata (GstNdIgtlInput *input, NdReceiver *receiver)
 {
   g_autoptr (GError) error = NULL;
 
-  if (!nd_receiver_metadata (receiver, add_field, input, &error))
+  if (!nd_receiver_metadata (receiver, igtl_input_add_field, input, &error))
     warn_refused (input, error);
 }
 
 static void
-answer (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
+igtl_input_answer (GstNdIgtlInput *input, GstNdIgtlPeer *peer,
+    NdReceiver *receiver)
 {
   static const gchar *const types[] = { "IMAGE", "TRANSFORM", "POSITION",
     "QTDATA", "TDATA", "STATUS", "STRING", "SENSOR", "CAPABILITY",
@@ -345,7 +347,8 @@ ask_for_images (GstNdIgtlInput *input, GstNdIgtlPeer *peer,
 }
 
 static void
-take_message (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
+igtl_input_take_message (GstNdIgtlInput *input, GstNdIgtlPeer *peer,
+    NdReceiver *receiver)
 {
   const NdIgtlHeader *header = nd_receiver_header (receiver);
   g_autoptr (GError) error = NULL;
@@ -353,8 +356,8 @@ take_message (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
   gsize size;
 
   if (strcmp (header->type, "IMAGE") == 0) {
-    take_metadata (input, receiver);
-    take_samples (input, peer, receiver);
+    igtl_input_take_metadata (input, receiver);
+    igtl_input_take_samples (input, peer, receiver);
   } else if (strcmp (header->type, "CAPABILITY") == 0) {
     ask_for_images (input, peer, receiver);
   } else if (nd_igtl_has_fields (header->type)) {
@@ -362,16 +365,17 @@ take_message (GstNdIgtlInput *input, GstNdIgtlPeer *peer, NdReceiver *receiver)
     /* The answer to a GET_ message if nothing is available. */
     if (size == 0)
       return;
-    if (!nd_igtl_to_fields (header, content, size, add_field, input, &error))
+    if (!nd_igtl_to_fields (header, content, size, igtl_input_add_field, input,
+            &error))
       warn_refused (input, error);
-    take_metadata (input, receiver);
+    igtl_input_take_metadata (input, receiver);
   } else {
-    answer (input, peer, receiver);
+    igtl_input_answer (input, peer, receiver);
   }
 }
 
 static void
-take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
+igtl_input_take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
     const GError *error, gpointer user_data)
 {
   GstNdIgtlInput *input = user_data;
@@ -379,7 +383,7 @@ take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
 
   connection->spoke = TRUE;
   if (event == ND_RECEIVED_MESSAGE) {
-    take_message (input, peer, receiver);
+    igtl_input_take_message (input, peer, receiver);
     return;
   }
   gst_nd_igtl_assembly_refuse (connection->assembly);
@@ -394,7 +398,7 @@ take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
 }
 
 static void
-opened (GstNdIgtlPeer *peer, gpointer user_data)
+igtl_input_opened (GstNdIgtlPeer *peer, gpointer user_data)
 {
   GstNdIgtlInput *input = user_data;
   Connection *connection = g_new0 (Connection, 1);
@@ -424,7 +428,7 @@ warn_silent (GstNdIgtlInput *input, GstNdIgtlPeer *peer)
 }
 
 static void
-closed (GstNdIgtlPeer *peer, const GError *error, gpointer user_data)
+igtl_input_closed (GstNdIgtlPeer *peer, const GError *error, gpointer user_data)
 {
   GstNdIgtlInput *input = user_data;
   Connection *connection = gst_nd_igtl_peer_get_data (peer);
@@ -445,7 +449,7 @@ closed (GstNdIgtlPeer *peer, const GError *error, gpointer user_data)
 }
 
 static void
-hub_failed (const GError *error, gboolean fatal, gpointer user_data)
+igtl_input_hub_failed (const GError *error, gboolean fatal, gpointer user_data)
 {
   GstNdIgtlInput *input = user_data;
 
@@ -461,7 +465,7 @@ hub_failed (const GError *error, gboolean fatal, gpointer user_data)
 }
 
 static gboolean
-is_full (gpointer user_data)
+igtl_input_is_full (gpointer user_data)
 {
   GstNdIgtlInput *input = user_data;
   gboolean full;
@@ -563,8 +567,9 @@ GstNdIgtlInput *
 gst_nd_igtl_input_new (GstElement *element,
     const GstNdIgtlInputSettings *settings)
 {
-  static const GstNdIgtlCallbacks callbacks = { opened, closed, take_image,
-    take, is_full, hub_failed };
+  static const GstNdIgtlCallbacks callbacks = { igtl_input_opened,
+    igtl_input_closed, igtl_input_take_image, igtl_input_take,
+    igtl_input_is_full, igtl_input_hub_failed };
   GstNdIgtlInput *input = g_new0 (GstNdIgtlInput, 1);
 
   input->element = element;

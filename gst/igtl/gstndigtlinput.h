@@ -8,8 +8,8 @@
 #pragma once
 
 #include "core/shape.h"
+#include "gst/igtl/gstndigtlassembly.h"
 #include "gst/igtl/gstndigtlhub.h"
-#include "gst/igtl/gstndigtlwaiting.h"
 
 G_BEGIN_DECLS
 

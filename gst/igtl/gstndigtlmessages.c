@@ -5,12 +5,14 @@
  */
 #include "gst/igtl/gstndigtlmessages.h"
 
-#include <string.h>
-
 #include "core/error.h"
+#include "live/bytes.h"
 #include "live/fields.h"
 #include "live/image.h"
-#include "live/samples.h"
+#include "live/imagesamples.h"
+#include "live/query.h"
+
+#include <string.h>
 
 #define SIZE_MAX_IGTL 65535
 #define COMPONENTS_MAX 255
@@ -37,7 +39,7 @@ gst_nd_igtl_check_format (const GstNdVolumeInfo *info, GError **error)
 
 /* The matrix in the fields of a volume, from index to mm. */
 static gboolean
-find_matrix (const GArray *fields, gfloat matrix[12])
+igtl_messages_find_matrix (const GArray *fields, gfloat matrix[12])
 {
   for (guint i = 0; i < fields->len; i++) {
     const NdIgtlField *field = &g_array_index (fields, NdIgtlField, i);
@@ -63,7 +65,7 @@ describe_image (const GstNdVolumeInfo *info, const GArray *fields,
   nd_igtl_scalar_type (info->type, &image.scalar);
   memcpy (image.size, info->shape.size, sizeof (image.size));
   memcpy (image.subvolume, image.size, sizeof (image.subvolume));
-  if (find_matrix (fields, matrix)) {
+  if (igtl_messages_find_matrix (fields, matrix)) {
     for (guint row = 0; row < 3; row++) {
       for (guint a = 0; a < 3; a++)
         directions[3 * row + a] = matrix[3 * a + row];
@@ -133,4 +135,155 @@ gst_nd_igtl_build_messages (GstNdIgtlUnit *unit,
   envelope.message_id = ++*head->message_id;
   gst_nd_igtl_unit_build (unit, messages, &envelope, content,
       (const NdIgtlField *) fields->data, fields->len);
+}
+
+/* Sends queries and answers.
+ */
+
+static void
+igtl_messages_send (GstNdIgtlPeer *peer, guint16 version, const gchar *type,
+    const gchar *device, const GByteArray *content)
+{
+  const NdIgtlEnvelope envelope = { version, type, device,
+    nd_igtl_time_from_ns (g_get_real_time () * GST_USECOND), 0 };
+
+  gst_nd_igtl_peer_reply (peer,
+      gst_nd_igtl_unit_new_message (&envelope, content));
+}
+
+void
+gst_nd_igtl_send_empty (GstNdIgtlPeer *peer, guint16 version, const gchar *type,
+    const gchar *device)
+{
+  igtl_messages_send (peer, version, type, device, NULL);
+}
+
+void
+gst_nd_igtl_send_done (GstNdIgtlPeer *peer, guint16 version, const gchar *about,
+    const gchar *device, gboolean done)
+{
+  g_autoptr (GByteArray) content = g_byte_array_new ();
+  g_autofree gchar *type = g_strconcat ("RTS_", about, NULL);
+
+  nd_put_u8 (content, done ? 0 : 1);
+  igtl_messages_send (peer, version, type, device, content);
+}
+
+void
+gst_nd_igtl_send_capability (GstNdIgtlPeer *peer, guint16 version,
+    const gchar *device, const gchar *const *types)
+{
+  g_autoptr (GByteArray) content = g_byte_array_new ();
+
+  nd_igtl_capability_build (types, content);
+  igtl_messages_send (peer, version, "CAPABILITY", device, content);
+}
+
+void
+gst_nd_igtl_send_status (GstNdIgtlPeer *peer, guint16 version,
+    const gchar *device)
+{
+  g_autoptr (GByteArray) content = g_byte_array_new ();
+
+  nd_igtl_status_build (content);
+  igtl_messages_send (peer, version, "STATUS", device, content);
+}
+
+/* Finds the fields of a volume by its timestamp.
+ */
+
+/* The most fields that wait for their volumes. */
+#define FIELDS_MAX 1024
+
+void
+gst_nd_igtl_fields_clear (GstNdIgtlFields *fields)
+{
+  g_clear_pointer (&fields->recording, nd_metadata_unref);
+  gst_nd_igtl_fields_flush (fields);
+}
+
+void
+gst_nd_igtl_fields_flush (GstNdIgtlFields *fields)
+{
+  g_queue_clear_full (&fields->live, (GDestroyNotify) nd_metadata_unref);
+}
+
+void
+gst_nd_igtl_fields_take (GstNdIgtlFields *fields, NdMetadata *metadata,
+    gboolean live)
+{
+  if (!live) {
+    gst_nd_igtl_fields_clear (fields);
+    fields->recording = metadata;
+    return;
+  }
+  g_queue_push_tail (&fields->live, metadata);
+  if (fields->live.length > FIELDS_MAX)
+    nd_metadata_unref (g_queue_pop_head (&fields->live));
+}
+
+/* Returns the fields of the volume with this timestamp. Fields of earlier
+ * volumes, which never arrived, are dropped. */
+static NdMetadata *
+live_fields (GstNdIgtlFields *fields, gint64 time)
+{
+  NdMetadata *metadata;
+
+  while ((metadata = g_queue_peek_head (&fields->live))) {
+    const gint64 its = g_array_index (metadata->times, gint64, 0);
+
+    if (its > time)
+      return NULL;
+    g_queue_pop_head (&fields->live);
+    if (its == time)
+      return metadata;
+    nd_metadata_unref (metadata);
+  }
+  return NULL;
+}
+
+static void
+igtl_messages_add (GArray *to, const NdMetadata *metadata, guint64 volume)
+{
+  const NdField *field;
+  guint n;
+
+  field = nd_metadata_of_volume (metadata, volume, &n);
+  for (guint i = 0; i < n; i++) {
+    const NdIgtlField copy = { field[i].key, field[i].value };
+
+    g_array_append_val (to, copy);
+  }
+}
+
+GArray *
+gst_nd_igtl_fields_find (GstNdIgtlFields *fields, GstClockTime timestamp,
+    NdMetadata **owner)
+{
+  GArray *found = g_array_new (FALSE, FALSE, sizeof (NdIgtlField));
+  const NdMetadata *recording = fields->recording;
+  const gint64 time = timestamp;
+  guint low = 0, high;
+
+  *owner = NULL;
+  if (!GST_CLOCK_TIME_IS_VALID (timestamp))
+    return found;
+  *owner = live_fields (fields, time);
+  if (*owner)
+    igtl_messages_add (found, *owner, 0);
+  if (!recording)
+    return found;
+  high = recording->times->len;
+  while (low < high) {
+    const guint middle = low + (high - low) / 2;
+
+    if (g_array_index (recording->times, gint64, middle) < time)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low < recording->times->len
+      && g_array_index (recording->times, gint64, low) == time)
+    igtl_messages_add (found, recording, low);
+  return found;
 }

@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "gst/base/gstnderror.h"
-#include "gst/igtl/gstndigtlquery.h"
+#include "gst/igtl/gstndigtlmessages.h"
 #include "live/query.h"
 
 #define GST_CAT_DEFAULT gst_nd_igtl_debug
@@ -42,7 +42,7 @@ struct _GstNdIgtlOutput
 };
 
 static void
-warn (GstNdIgtlOutput *output, Warning kind, const GError *error)
+igtl_output_warn (GstNdIgtlOutput *output, Warning kind, const GError *error)
 {
   gboolean warned;
 
@@ -57,12 +57,12 @@ warn (GstNdIgtlOutput *output, Warning kind, const GError *error)
 }
 
 static void
-hub_failed (const GError *error, gboolean fatal, gpointer user_data)
+igtl_output_hub_failed (const GError *error, gboolean fatal, gpointer user_data)
 {
   GstNdIgtlOutput *output = user_data;
 
   if (!fatal) {
-    warn (output, WARN_CONNECTION, error);
+    igtl_output_warn (output, WARN_CONNECTION, error);
     return;
   }
   gst_nd_element_error (output->element, error);
@@ -72,10 +72,11 @@ hub_failed (const GError *error, gboolean fatal, gpointer user_data)
 }
 
 static void
-closed (GstNdIgtlPeer *peer, const GError *error, gpointer user_data)
+igtl_output_closed (GstNdIgtlPeer *peer, const GError *error,
+    gpointer user_data)
 {
   if (error && error->domain == ND_ERROR)
-    warn (user_data, WARN_BROKEN, error);
+    igtl_output_warn (user_data, WARN_BROKEN, error);
 }
 
 /* Answers with the last volume, or with nothing. */
@@ -116,7 +117,7 @@ answer_get (GstNdIgtlOutput *output, GstNdIgtlPeer *peer,
 }
 
 static void
-take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
+igtl_output_take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
     const GError *error, gpointer user_data)
 {
   GstNdIgtlOutput *output = user_data;
@@ -129,7 +130,7 @@ take (GstNdIgtlPeer *peer, NdReceiver *receiver, NdReceived event,
     g_mutex_lock (&output->lock);
     output->refused++;
     g_mutex_unlock (&output->lock);
-    warn (output, WARN_REFUSED, error);
+    igtl_output_warn (output, WARN_REFUSED, error);
   }
   query = nd_igtl_query_parse (header->type, &about);
   if (event != ND_RECEIVED_MESSAGE || query == ND_IGTL_NO_QUERY)
@@ -160,9 +161,9 @@ GstNdIgtlOutput *
 gst_nd_igtl_output_new (GstElement *element, const GstNdIgtlSettings *settings,
     guint16 version, const gchar *device)
 {
-  static const GstNdIgtlCallbacks callbacks = {
-    .closed = closed, .received = take, .failed = hub_failed
-  };
+  static const GstNdIgtlCallbacks callbacks = { .closed = igtl_output_closed,
+    .received = igtl_output_take,
+    .failed = igtl_output_hub_failed };
   GstNdIgtlOutput *output = g_new0 (GstNdIgtlOutput, 1);
 
   output->element = element;

@@ -37,4 +37,13 @@ gint64 gst_nd_igtl_pace_wait (GstNdIgtlPace *pace, gint fd, guint64 sent,
  * limit, as for the last volumes of a stream, which no newer one follows. */
 void gst_nd_igtl_pace_limit (GstNdIgtlPace *pace, gint fd, gsize size);
 
+/* The bytes that a program on this computer has not read from a connection. The
+ * system tells them of each of its sockets.
+ */
+
+/* Sets @read to the bytes that the peer of the TCP socket @fd has read of those
+ * that were sent to it. FALSE if the peer is on another computer, or if the
+ * system does not tell. */
+gboolean gst_nd_igtl_read_by_peer (gint fd, guint64 *read);
+
 G_END_DECLS

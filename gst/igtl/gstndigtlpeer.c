@@ -103,7 +103,7 @@ gst_nd_igtl_peer_free (GstNdIgtlPeer *peer)
 
 /* The peer is not valid afterwards. */
 static gboolean
-end (GstNdIgtlPeer *peer, const GError *error)
+igtl_peer_end (GstNdIgtlPeer *peer, const GError *error)
 {
   clear_source (&peer->in);
   clear_source (&peer->out);
@@ -132,7 +132,7 @@ must_wait (const GstNdIgtlPeer *peer)
 
 /* FALSE if the stream is lost. */
 static gboolean
-take (GstNdIgtlPeer *peer, gsize n, GError **lost)
+igtl_peer_take (GstNdIgtlPeer *peer, gsize n, GError **lost)
 {
   const GstNdIgtlCallbacks *callbacks = peer->callbacks;
 
@@ -160,21 +160,21 @@ take (GstNdIgtlPeer *peer, gsize n, GError **lost)
 }
 
 static gboolean
-broken (GSocket *socket, GIOCondition condition, gpointer user_data)
+igtl_peer_broken (GSocket *socket, GIOCondition condition, gpointer user_data)
 {
-  return end (user_data, NULL);
+  return igtl_peer_end (user_data, NULL);
 }
 
 /* The peer has ended its direction. TRUE if it still gets volumes: then only an
  * error, or the end of the other direction, ends the connection. */
 static gboolean
-stays (GstNdIgtlPeer *peer)
+igtl_peer_stays (GstNdIgtlPeer *peer)
 {
   if (!peer->half_closed
       || (!peer->streaming && g_queue_is_empty (&peer->queue)))
     return FALSE;
   clear_source (&peer->in);
-  peer->in = wait_for (peer, G_IO_ERR | G_IO_HUP, broken);
+  peer->in = wait_for (peer, G_IO_ERR | G_IO_HUP, igtl_peer_broken);
   return TRUE;
 }
 
@@ -199,17 +199,17 @@ readable (GSocket *socket, GIOCondition condition, gpointer user_data)
     n = g_socket_receive (socket, (gchar *) space, wanted, NULL, &error);
     if (n < 0 && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
       break;
-    if (n == 0 && stays (peer))
+    if (n == 0 && igtl_peer_stays (peer))
       return G_SOURCE_REMOVE;
     if (n <= 0)
-      return end (peer, error);
+      return igtl_peer_end (peer, error);
     total += n;
     peer->progress = g_get_monotonic_time ();
     g_mutex_lock (&peer->lock);
     peer->stats.bytes_received += n;
     g_mutex_unlock (&peer->lock);
-    if (!take (peer, n, &error))
-      return end (peer, error);
+    if (!igtl_peer_take (peer, n, &error))
+      return igtl_peer_end (peer, error);
     if (!nd_receiver_in_message (peer->receiver))
       peer->began = 0;
     else if (peer->began == 0)
@@ -275,7 +275,7 @@ send_some (GstNdIgtlPeer *peer, GError **error)
 }
 
 static GList *
-find_volume (const GstNdIgtlPeer *peer)
+igtl_peer_find_volume (const GstNdIgtlPeer *peer)
 {
   GList *link = peer->queue.head;
 
@@ -296,7 +296,7 @@ drop_old (GstNdIgtlPeer *peer)
       && gst_nd_igtl_unit_is_volume (g_queue_peek_head (&peer->queue));
   GList *link;
 
-  while (peer->n_volumes > 1 + sending && (link = find_volume (peer))
+  while (peer->n_volumes > 1 + sending && (link = igtl_peer_find_volume (peer))
       && (peer->n_volumes > VOLUMES_MAX + sending
           || now - gst_nd_igtl_unit_time (link->data) > peer->patience)) {
     gst_nd_igtl_unit_unref (link->data);
@@ -365,7 +365,7 @@ send_more (GstNdIgtlPeer *peer)
   gint64 pause;
 
   if (!send_round (peer, &pause, &error))
-    return end (peer, error);
+    return igtl_peer_end (peer, error);
   wait_to_send (peer, pause);
   gst_nd_igtl_peer_read (peer);
   return G_SOURCE_REMOVE;
@@ -529,4 +529,65 @@ gst_nd_igtl_peer_describe (GstNdIgtlPeer *peer, const GstNdIgtlPeerStats *stats)
 
   gst_nd_igtl_peer_stats_set (stats, client);
   return client;
+}
+
+/* Binds sockets to the addresses of a host.
+ */
+
+#define BACKLOG 64
+
+/* Returns a socket that listens at @address and @port, or NULL. */
+static GSocket *
+bind_to (GInetAddress *address, guint port, GError **error)
+{
+  g_autoptr (GSocketAddress) at = g_inet_socket_address_new (address, port);
+  g_autoptr (GSocket) socket =
+      g_socket_new (g_inet_address_get_family (address), G_SOCKET_TYPE_STREAM,
+          G_SOCKET_PROTOCOL_TCP, error);
+
+  if (!socket)
+    return NULL;
+  g_socket_set_blocking (socket, FALSE);
+  g_socket_set_listen_backlog (socket, BACKLOG);
+  /* IPv4 has a socket of its own. */
+  if (g_inet_address_get_family (address) == G_SOCKET_FAMILY_IPV6)
+    g_socket_set_option (socket, IPPROTO_IPV6, IPV6_V6ONLY, 1, NULL);
+  if (!g_socket_bind (socket, at, TRUE, error)
+      || !g_socket_listen (socket, error))
+    return NULL;
+  return g_steal_pointer (&socket);
+}
+
+static guint
+port_of (GSocket *socket)
+{
+  g_autoptr (GSocketAddress) address =
+      g_socket_get_local_address (socket, NULL);
+
+  return address
+      ? g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (address))
+      : 0;
+}
+
+gboolean
+gst_nd_igtl_listen (GList *addresses, guint *port, GPtrArray *sockets,
+    GError **error)
+{
+  for (GList *link = addresses; link; link = link->next) {
+    GSocket *socket;
+
+    g_clear_error (error);
+    socket = bind_to (link->data, *port, error);
+    if (socket) {
+      *port = port_of (socket);
+      g_ptr_array_add (sockets, socket);
+    } else if (g_error_matches (*error, G_IO_ERROR,
+                   G_IO_ERROR_ADDRESS_IN_USE)) {
+      return FALSE;
+    }
+  }
+  if (sockets->len == 0)
+    return FALSE;
+  g_clear_error (error);
+  return TRUE;
 }

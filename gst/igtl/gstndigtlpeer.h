@@ -5,10 +5,9 @@
  */
 #pragma once
 
-#include <gio/gio.h>
-
 #include "gst/igtl/gstndigtlhub.h"
 #include "gst/igtl/gstndigtlpace.h"
+#include <gio/gio.h>
 
 G_BEGIN_DECLS
 
@@ -91,5 +90,15 @@ GstNdIgtlPeerStats gst_nd_igtl_peer_get_stats (GstNdIgtlPeer *peer);
 /* The structure of this peer in `clients` of `stats`. */
 GstStructure *gst_nd_igtl_peer_describe (GstNdIgtlPeer *peer,
     const GstNdIgtlPeerStats *stats);
+
+/* Sockets that wait for connections.
+ */
+
+/* Adds one listening GSocket for each of @addresses (GInetAddress) to @sockets.
+ * If *@port is 0, a free port is chosen and stored there. Addresses
+ * that this computer does not have are skipped, for example ::1 without IPv6.
+ * FALSE if a port is in use or if no address is left. */
+gboolean gst_nd_igtl_listen (GList *addresses, guint *port, GPtrArray *sockets,
+    GError **error);
 
 G_END_DECLS

@@ -37,25 +37,25 @@
  * Since: 0.9
  */
 
-#include "gst/igtl/gstopenigtlinksink.h"
-
-#include <string.h>
-
-#include <gst/video/video.h>
-
 #include "core/error.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
-#include "gst/base/gstndframe.h"
-#include "gst/base/gstndmetadata.h"
 #include "gst/base/gstndproperties.h"
+#include "gst/base/gstndvideolayout.h"
 #include "gst/gstndelements.h"
-#include "gst/igtl/gstndigtlfields.h"
 #include "gst/igtl/gstndigtlframe.h"
 #include "gst/igtl/gstndigtlmessages.h"
 #include "gst/igtl/gstndigtlmode.h"
 #include "gst/igtl/gstndigtloutput.h"
+
+#include <gst/base/gstbasesink.h>
+#include <gst/video/video.h>
+#include <string.h>
+
+#define GST_TYPE_OPENIGTLINK_SINK (gst_openigtlink_sink_get_type ())
+G_DECLARE_FINAL_TYPE (GstOpenIGTLinkSink, gst_openigtlink_sink, GST,
+    OPENIGTLINK_SINK, GstBaseSink)
 
 GST_DEBUG_CATEGORY_STATIC (openigtlink_sink_debug);
 #define GST_CAT_DEFAULT openigtlink_sink_debug

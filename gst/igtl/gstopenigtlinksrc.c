@@ -35,21 +35,22 @@
  * Since: 0.9
  */
 
-#include "gst/igtl/gstopenigtlinksrc.h"
-
-#include <string.h>
-
 #include "core/error.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
-#include "gst/base/gstndmetadata.h"
 #include "gst/base/gstndpool.h"
 #include "gst/gstndelements.h"
 #include "gst/igtl/gstndigtlframe.h"
 #include "gst/igtl/gstndigtlinput.h"
-#include "gst/igtl/gstndigtltimes.h"
 #include "gst/igtl/gstopenigtlinksrcsettings.h"
 #include "live/fields.h"
+
+#include <gst/base/gstpushsrc.h>
+#include <string.h>
+
+#define GST_TYPE_OPENIGTLINK_SRC (gst_openigtlink_src_get_type ())
+G_DECLARE_FINAL_TYPE (GstOpenIGTLinkSrc, gst_openigtlink_src, GST,
+    OPENIGTLINK_SRC, GstPushSrc)
 
 GST_DEBUG_CATEGORY_STATIC (openigtlink_src_debug);
 #define GST_CAT_DEFAULT openigtlink_src_debug

@@ -8,14 +8,14 @@
 
 #include "gst/base/gstndanchor.h"
 #include "gst/base/gstndbackends.h"
+#include "gst/base/gstndcaps.h"
 #include "gst/base/gstndcuda.h"
-#include "gst/base/gstnddownstream.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
 #include "gst/temporal/gstndtemporalbuilder.h"
 #include "gst/temporal/gstndtemporalchange.h"
+#include "gst/temporal/gstndtemporallatency.h"
 #include "gst/temporal/gstndtemporalpending.h"
-#include "gst/temporal/gstndtemporalrelease.h"
 #include "gst/temporal/gstndtemporalstream.h"
 
 GST_DEBUG_CATEGORY (gst_nd_temporal_debug);
@@ -59,7 +59,7 @@ gst_nd_temporal_submit_input_buffer (GstBaseTransform *trans, gboolean unused,
   g_autoptr (GstBuffer) buffer = NULL;
   GstFlowReturn applied, ret;
 
-  priv->begun = g_get_monotonic_time ();
+  priv->spent.begun = g_get_monotonic_time ();
   applied = gst_nd_temporal_apply_settings (self);
   if (gst_nd_flow_is_final (applied)) {
     gst_buffer_unref (input);
@@ -86,7 +86,7 @@ gst_nd_temporal_generate_output (GstBaseTransform *trans, GstBuffer **out)
 {
   GstNdTemporal *self = GST_ND_TEMPORAL (trans);
 
-  gst_nd_temporal_finish_volume (self, self->priv->begun);
+  gst_nd_temporal_finish_volume (self, self->priv->spent.begun);
   *out = NULL;
   return GST_FLOW_OK;
 }
@@ -280,15 +280,15 @@ gst_nd_temporal_start (GstBaseTransform *trans)
   if (klass->clear_stats)
     klass->clear_stats (self);
   priv->stats = (GstNdTemporalStats){ 0 };
-  priv->warned_rate = FALSE;
+  priv->latency.warned_rate = FALSE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
-  priv->latency = priv->told_latency = GST_CLOCK_TIME_NONE;
-  priv->needed_latency = 0;
-  priv->compute_peak = 0;
+  priv->latency.answer = priv->latency.told = GST_CLOCK_TIME_NONE;
+  priv->latency.needed = 0;
+  priv->latency.compute_peak = 0;
   priv->thin = (NdThin){ 0 };
   GST_OBJECT_UNLOCK (self);
-  priv->busy = 0;
-  priv->missed_time = FALSE;
+  priv->spent.busy = 0;
+  priv->latency.missed = FALSE;
   gst_nd_temporal_builder_set_flushing (self, FALSE);
   priv->restarts = (GstNdRestarts){ 0 };
   g_atomic_int_set (&priv->failed, FALSE);
@@ -351,7 +351,7 @@ gst_nd_temporal_stop (GstBaseTransform *trans)
   priv->active->klass->derive (self, priv->active, NULL, NULL);
   g_clear_pointer (&priv->proven, gst_nd_temporal_settings_free);
   priv->negotiated = FALSE;
-  priv->latency = priv->told_latency = GST_CLOCK_TIME_NONE;
+  priv->latency.answer = priv->latency.told = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -398,7 +398,7 @@ gst_nd_temporal_init (GstNdTemporal *self)
   GstNdTemporalPrivate *priv = gst_nd_temporal_get_instance_private (self);
 
   self->priv = priv;
-  priv->latency = priv->told_latency = GST_CLOCK_TIME_NONE;
+  priv->latency.answer = priv->latency.told = GST_CLOCK_TIME_NONE;
   priv->earliest_time = GST_CLOCK_TIME_NONE;
   nd_order_init (&priv->order, &gst_nd_temporal_clock, self);
   g_queue_init (&priv->inputs);

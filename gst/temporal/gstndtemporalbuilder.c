@@ -98,7 +98,7 @@ forget_wanted (GstNdTemporalBuilder *builder)
 }
 
 static void
-run (GstNdTemporal *self, GstNdTemporalBuild *build)
+temporal_builder_run (GstNdTemporal *self, GstNdTemporalBuild *build)
 {
   GstNdTemporalBuilder *builder = &self->priv->builder;
   gboolean unwanted;
@@ -127,7 +127,7 @@ has_work (const GstNdTemporalBuilder *builder)
 
 /* The function of the thread. */
 static void
-work (gpointer data)
+temporal_builder_work (gpointer data)
 {
   GstNdTemporal *self = data;
   GstNdTemporalBuilder *builder = &self->priv->builder;
@@ -144,21 +144,21 @@ work (gpointer data)
     g_mutex_lock (&builder->lock);
   }
   if (builder->wanted && !builder->wanted->done && !builder->stopping)
-    run (self, builder->wanted);
+    temporal_builder_run (self, builder->wanted);
   g_mutex_unlock (&builder->lock);
 }
 
 /* Wakes the thread, which finds something to do. Call with the lock held;
  * releases it. */
 static void
-wake (GstNdTemporal *self)
+temporal_builder_wake (GstNdTemporal *self)
 {
   GstNdTemporalBuilder *builder = &self->priv->builder;
 
   builder->stopping = FALSE;
   g_cond_broadcast (&builder->changed);
   g_mutex_unlock (&builder->lock);
-  gst_nd_thread_start (&builder->thread, "build", work, self);
+  gst_nd_thread_start (&builder->thread, "build", temporal_builder_work, self);
 }
 
 void
@@ -170,7 +170,7 @@ gst_nd_temporal_builder_request (GstNdTemporal *self, GstNdTemporalBuild *build)
   g_mutex_lock (&builder->lock);
   old = forget_wanted (builder);
   builder->wanted = build;
-  wake (self);
+  temporal_builder_wake (self);
   if (old)
     gst_nd_temporal_build_free (old);
 }
@@ -241,7 +241,7 @@ gst_nd_temporal_builder_dispose (GstNdTemporal *self, GstNdProcessor *old)
 
   g_mutex_lock (&builder->lock);
   builder->disposed = g_slist_prepend (builder->disposed, old);
-  wake (self);
+  temporal_builder_wake (self);
 }
 
 void
@@ -300,7 +300,7 @@ gst_nd_temporal_dispose_processor (GstNdTemporal *self)
 }
 
 static void
-describe (GstNdTemporal *self)
+temporal_builder_describe (GstNdTemporal *self)
 {
   GstNdTemporalPrivate *priv = self->priv;
   GstNdTemporalClass *klass = GST_ND_TEMPORAL_GET_CLASS (self);
@@ -334,7 +334,7 @@ gst_nd_temporal_use (GstNdTemporal *self, GstNdProcessor *processor)
   GST_OBJECT_LOCK (self);
   g_clear_pointer (&priv->proven, gst_nd_temporal_settings_free);
   priv->proven = gst_nd_temporal_settings_dup (priv->active);
-  describe (self);
+  temporal_builder_describe (self);
   nd_thin_forget_costs (&priv->thin);
   GST_OBJECT_UNLOCK (self);
   gst_nd_temporal_use_settings (self);

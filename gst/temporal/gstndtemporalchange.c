@@ -4,7 +4,7 @@
 #include "gst/temporal/gstndtemporalchange.h"
 #include "gst/temporal/gstndtemporalprivate.h"
 
-#include "gst/base/gstnddownstream.h"
+#include "gst/base/gstndcaps.h"
 #include "gst/temporal/gstndtemporalbuilder.h"
 #include "gst/temporal/gstndtemporalpending.h"
 #include "gst/temporal/gstndtemporalstream.h"

@@ -5,7 +5,7 @@
 
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstndlatency.h"
-#include "gst/base/gstndsegment.h"
+#include "gst/base/gstndseek.h"
 #include "gst/temporal/gstndtemporalbuilder.h"
 #include "gst/temporal/gstndtemporalchange.h"
 #include "gst/temporal/gstndtemporalpending.h"
@@ -168,7 +168,7 @@ latency_query (GstNdTemporal *self, GstQuery *query)
   GstClockTime own;
 
   GST_OBJECT_LOCK (self);
-  own = self->priv->latency;
+  own = self->priv->latency.answer;
   GST_OBJECT_UNLOCK (self);
   if (!gst_nd_latency_query (GST_BASE_TRANSFORM (self), query, own))
     return FALSE;

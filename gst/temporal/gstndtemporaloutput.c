@@ -3,9 +3,10 @@
  */
 #include "gst/temporal/gstndtemporalprivate.h"
 
+#include "gst/base/gstndanchor.h"
 #include "gst/base/gstndflush.h"
 #include "gst/base/gstndmemory.h"
-#include "gst/base/gstndtensormeta.h"
+#include "gst/base/gstndpool.h"
 #include "gst/temporal/gstndtemporalbuilder.h"
 #include "gst/temporal/gstndtemporalpending.h"
 
@@ -87,12 +88,12 @@ is_late (gpointer data, gpointer volume)
   GST_OBJECT_LOCK (self);
   earliest = priv->earliest_time;
   if (priv->thin.distance > 0)
-    excused = priv->needed_latency;
+    excused = priv->latency.needed;
   GST_OBJECT_UNLOCK (self);
   if (!GST_CLOCK_TIME_IS_VALID (earliest)
       || !GST_CLOCK_TIME_IS_VALID (running_time) || running_time > earliest)
     return FALSE;
-  priv->missed_time = TRUE;
+  priv->latency.missed = TRUE;
   return earliest - running_time >= excused;
 }
 
@@ -144,7 +145,7 @@ count_outside (GstNdTemporal *self, GstBuffer *anchor)
 /* Sets the position with which the base class answers POSITION queries
  * (docs/checklist.md, 20). */
 static void
-set_position (GstNdTemporal *self, GstBuffer *anchor)
+temporal_output_set_position (GstNdTemporal *self, GstBuffer *anchor)
 {
   GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
 
@@ -158,7 +159,7 @@ set_position (GstNdTemporal *self, GstBuffer *anchor)
 
 /* Waits, because enqueued work may still write to the buffer. */
 static void
-drop_buffer (GstNdTemporal *self, GstNdPendingOutput *output)
+temporal_output_drop_buffer (GstNdTemporal *self, GstNdPendingOutput *output)
 {
   if (output->is_mapped) {
     gst_nd_processor_synchronize (self->priv->processor, NULL);
@@ -207,12 +208,13 @@ acquire_buffer (GstNdTemporal *self, const NdOrderOutput *next,
 static void
 forget_work (GstNdTemporalPrivate *priv)
 {
-  priv->push_seconds = priv->last_push = priv->ahead_seconds = 0;
+  priv->spent.push = priv->spent.last_push = priv->spent.ahead = 0;
 }
 
 /* Computes the next response, or enqueues its work. */
 static gboolean
-respond (GstNdTemporal *self, GstNdPendingOutput *output, GError **error)
+temporal_output_respond (GstNdTemporal *self, GstNdPendingOutput *output,
+    GError **error)
 {
   GstNdTemporalPrivate *priv = self->priv;
   const gint64 begin = g_get_monotonic_time ();
@@ -235,10 +237,10 @@ respond (GstNdTemporal *self, GstNdPendingOutput *output, GError **error)
   if (!processor->klass->respond (processor, output->map.planes, error))
     return FALSE;
   output->last_seconds =
-      priv->last_push + (g_get_monotonic_time () - begin) * 1e-6;
+      priv->spent.last_push + (g_get_monotonic_time () - begin) * 1e-6;
   output->host_seconds =
-      priv->push_seconds + output->last_seconds - priv->last_push;
-  output->ahead_seconds = priv->ahead_seconds;
+      priv->spent.push + output->last_seconds - priv->spent.last_push;
+  output->ahead_seconds = priv->spent.ahead;
   forget_work (priv);
   if (klass->responded) {
     GST_OBJECT_LOCK (self);
@@ -258,7 +260,7 @@ respond (GstNdTemporal *self, GstNdPendingOutput *output, GError **error)
 /* Records a fence after all work so far, and adds @output to the pending
  * ones. */
 static GstFlowReturn
-send (GstNdTemporal *self, GstNdPendingOutput *output)
+temporal_output_send (GstNdTemporal *self, GstNdPendingOutput *output)
 {
   GstNdTemporalPrivate *priv = self->priv;
   g_autoptr (GError) error = NULL;
@@ -268,11 +270,11 @@ send (GstNdTemporal *self, GstNdPendingOutput *output)
     ret = gst_nd_temporal_fail (self, error);
     /* If one of several devices has failed, the others still read inputs. */
     gst_nd_processor_synchronize (priv->processor, NULL);
-    drop_buffer (self, output);
+    temporal_output_drop_buffer (self, output);
   }
   output->inputs = priv->inputs;
   g_queue_init (&priv->inputs);
-  output->arrived = priv->arrived;
+  output->arrived = priv->spent.arrived;
   ret_pending = gst_nd_temporal_pending_add (self, output);
   return ret == GST_FLOW_OK ? ret_pending : ret;
 }
@@ -282,7 +284,7 @@ gst_nd_temporal_send_inputs (GstNdTemporal *self)
 {
   if (g_queue_is_empty (&self->priv->inputs))
     return GST_FLOW_OK;
-  return send (self, g_new0 (GstNdPendingOutput, 1));
+  return temporal_output_send (self, g_new0 (GstNdPendingOutput, 1));
 }
 
 /* Sets the properties that the application controls to their values at the time
@@ -308,9 +310,10 @@ sync_settings (GstNdTemporal *self, GstBuffer *anchor)
 
 /* Discards @output because of @ret, which it returns. */
 static GstFlowReturn
-fail (GstNdTemporal *self, GstNdPendingOutput *output, GstFlowReturn ret)
+temporal_output_fail (GstNdTemporal *self, GstNdPendingOutput *output,
+    GstFlowReturn ret)
 {
-  drop_buffer (self, output);
+  temporal_output_drop_buffer (self, output);
   while (!g_queue_is_empty (&output->events))
     gst_nd_temporal_discard_event (self, g_queue_pop_head (&output->events));
   g_free (output);
@@ -319,7 +322,7 @@ fail (GstNdTemporal *self, GstNdPendingOutput *output, GstFlowReturn ret)
 
 /* Skips the output that is @next. */
 static GstFlowReturn
-skip (GstNdTemporal *self, const NdOrderOutput *next,
+temporal_output_skip (GstNdTemporal *self, const NdOrderOutput *next,
     GstNdPendingOutput *output)
 {
   GstNdProcessor *processor = self->priv->processor;
@@ -333,13 +336,14 @@ skip (GstNdTemporal *self, const NdOrderOutput *next,
   else if (next->kind == ND_OUTPUT_LATE)
     post_late (self, next->volume);
   if (!processor->klass->respond (processor, NULL, &error))
-    return fail (self, output, gst_nd_temporal_fail (self, error));
-  return send (self, output);
+    return temporal_output_fail (self, output,
+        gst_nd_temporal_fail (self, error));
+  return temporal_output_send (self, output);
 }
 
 /* Computes the output that is @next, and sends it. */
 static GstFlowReturn
-compute (GstNdTemporal *self, const NdOrderOutput *next,
+temporal_output_compute (GstNdTemporal *self, const NdOrderOutput *next,
     GstNdPendingOutput *output)
 {
   GstNdTemporalPrivate *priv = self->priv;
@@ -348,15 +352,15 @@ compute (GstNdTemporal *self, const NdOrderOutput *next,
 
   sync_settings (self, next->volume);
   ret = acquire_buffer (self, next, &output->buffer);
-  if (ret == GST_FLOW_OK && !respond (self, output, &error))
+  if (ret == GST_FLOW_OK && !temporal_output_respond (self, output, &error))
     ret = gst_nd_temporal_fail (self, error);
   if (ret != GST_FLOW_OK) {
     gst_nd_temporal_count_missed (self, 1, ret);
-    return fail (self, output, ret);
+    return temporal_output_fail (self, output, ret);
   }
   nd_order_computed (&priv->order);
   output->is_output = TRUE;
-  return send (self, output);
+  return temporal_output_send (self, output);
 }
 
 static GstFlowReturn
@@ -371,9 +375,10 @@ push_one (GstNdTemporal *self)
   if (next.kind == ND_OUTPUT_COMPUTED || next.kind == ND_OUTPUT_LATE)
     GST_BUFFER_PTS (anchor) = find_stamp (self, anchor);
   if (anchor)
-    set_position (self, anchor);
-  return next.kind == ND_OUTPUT_COMPUTED ? compute (self, &next, output)
-                                         : skip (self, &next, output);
+    temporal_output_set_position (self, anchor);
+  return next.kind == ND_OUTPUT_COMPUTED
+      ? temporal_output_compute (self, &next, output)
+      : temporal_output_skip (self, &next, output);
 }
 
 GstFlowReturn
@@ -385,4 +390,122 @@ gst_nd_temporal_push_ready (GstNdTemporal *self)
       && self->priv->processor->klass->ready (self->priv->processor))
     ret = gst_nd_flow_join (ret, push_one (self));
   return ret;
+}
+
+#define GST_CAT_DEFAULT gst_nd_temporal_debug
+
+/* NULL for memory of the host that no device reads. */
+static GstAllocator *
+make_allocator (GstNdTemporal *self, const GstNdFormat *format)
+{
+  GstNdTemporalPrivate *priv = self->priv;
+  const NdBackend *backend = gst_nd_processor_device (priv->processor);
+
+  /* The processor may compute on the CPU all the same. */
+  if (!backend && format->device)
+    backend = gst_nd_device_backend (&priv->device, NULL);
+  return backend ? gst_nd_device_allocator_new (&priv->device, backend,
+                       gst_nd_temporal_settings_device (priv->active), format)
+                 : NULL;
+}
+
+static gboolean
+fits_in_pool (GstNdTemporal *self)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (self->priv->out.size <= G_MAXUINT)
+    return TRUE;
+  g_set_error (&error, ND_ERROR, ND_ERROR_MEMORY,
+      "An output volume has %" G_GSIZE_FORMAT
+      " bytes, but a buffer of a pool holds less than 4 GiB: use smaller "
+      "volumes",
+      self->priv->out.size);
+  gst_nd_temporal_fail (self, error);
+  return FALSE;
+}
+
+/* Always ends with a pool, because the base class would size outputs by the
+ * anchors, which have no memory (docs/checklist.md, 22). */
+gboolean
+gst_nd_temporal_decide_allocation (GstBaseTransform *trans, GstQuery *query)
+{
+  GstNdTemporal *self = GST_ND_TEMPORAL (trans);
+  GstNdTemporalPrivate *priv = self->priv;
+  g_autoptr (GstBufferPool) pool = NULL;
+  g_autoptr (GstAllocator) allocator = make_allocator (self, &priv->out);
+  guint size = 0, min = 0, max = 0;
+  gboolean update = gst_query_get_n_allocation_pools (query) > 0;
+  GstCaps *caps;
+
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (update)
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
+  if (!fits_in_pool (self))
+    return FALSE;
+  /* On a device several outputs are in flight, for which a pool with a maximum
+   * may have too few buffers, and outputs must be in the context of this
+   * element. */
+  if (allocator && (priv->out.device || max > 0)) {
+    GST_DEBUG_OBJECT (self, "replacing the pool from downstream: %s",
+        max > 0 ? "it has a maximum" : "outputs need memory in our context");
+    gst_clear_object (&pool);
+    min = max = size = 0;
+  }
+  size = MAX (size, priv->out.size);
+  if (!pool) {
+    pool = gst_nd_device_pool_new (&priv->device, &priv->out, caps, &allocator,
+        min, max, &size);
+    /* The base class configures the pool again, with these parameters. */
+    while (gst_nd_processor_device (priv->processor)
+        && gst_query_get_n_allocation_params (query) > 0)
+      gst_query_remove_nth_allocation_param (query, 0);
+    if (allocator)
+      gst_query_add_allocation_param (query, allocator, NULL);
+  }
+  GST_INFO_OBJECT (self,
+      "output pool %" GST_PTR_FORMAT ": buffers of %u bytes, %u to %u, %s",
+      pool, size, min, max,
+      priv->out.device ? "memory of the device"
+          : allocator  ? "pinned memory"
+                       : "host memory");
+  if (update)
+    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, max);
+  else
+    gst_query_add_allocation_pool (query, pool, size, min, max);
+  return gst_nd_temporal_parent ()->decide_allocation (trans, query);
+}
+
+/* Upstream may use any memory with any strides, because the window copies each
+ * volume. For a device this proposes memory that it reads by itself. */
+gboolean
+gst_nd_temporal_propose_allocation (GstBaseTransform *trans,
+    GstQuery *decide_query, GstQuery *query)
+{
+  GstNdTemporal *self = GST_ND_TEMPORAL (trans);
+  g_autoptr (GstBufferPool) pool = NULL;
+  g_autoptr (GstAllocator) allocator = NULL;
+  GstNdFormat format;
+  GstCaps *caps;
+  guint size;
+
+  if (!gst_nd_temporal_parent ()->propose_allocation (trans, decide_query,
+          query))
+    return FALSE;
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (!caps || !gst_nd_format_from_caps (&format, caps, NULL)
+      || format.size > G_MAXUINT)
+    return TRUE;
+  allocator = make_allocator (self, &format);
+  if (!allocator)
+    return TRUE;
+  size = format.size;
+  pool = gst_nd_device_pool_new (&self->priv->device, &format, caps, &allocator,
+      0, 0, &size);
+  if (allocator)
+    gst_query_add_allocation_param (query, allocator, NULL);
+  gst_query_add_allocation_pool (query, pool, size, 0, 0);
+  GST_DEBUG_OBJECT (self, "proposing pool %" GST_PTR_FORMAT, pool);
+  return TRUE;
 }

@@ -4,9 +4,9 @@
 #include "gst/temporal/gstndtemporalpending.h"
 #include "gst/temporal/gstndtemporalprivate.h"
 
+#include "gst/base/gstndanchor.h"
 #include "gst/base/gstndflush.h"
 #include "gst/base/gstndmemory.h"
-#include "gst/base/gstndtensormeta.h"
 
 #define GST_CAT_DEFAULT gst_nd_temporal_debug
 
@@ -40,7 +40,7 @@ count_output (GstNdTemporal *self, const GstNdPendingOutput *output,
   stats->out++;
   if (klass->count_output)
     klass->count_output (self, &priv->out);
-  priv->compute_peak = gst_nd_latency_peak (priv->compute_peak,
+  priv->latency.compute_peak = gst_nd_latency_peak (priv->latency.compute_peak,
       output->fence ? all : output->last_seconds);
   nd_thin_add_cost (&priv->thin,
       (all + output->ahead_seconds) * (gdouble) GST_SECOND);
@@ -87,7 +87,7 @@ gst_nd_temporal_release_input (GstNdMap *map)
 
 /* Waits for the work of @output. */
 static GstFlowReturn
-complete (GstNdTemporal *self, GstNdPendingOutput *output)
+temporal_pending_complete (GstNdTemporal *self, GstNdPendingOutput *output)
 {
   NdTimes times = { .compute = output->host_seconds };
   g_autoptr (GError) error = NULL;
@@ -110,7 +110,8 @@ complete (GstNdTemporal *self, GstNdPendingOutput *output)
 /* Pushes the events and the buffer of @output, unless @before says why the
  * stream has ended. */
 static GstFlowReturn
-push (GstNdTemporal *self, GstNdPendingOutput *output, GstFlowReturn before)
+temporal_pending_push (GstNdTemporal *self, GstNdPendingOutput *output,
+    GstFlowReturn before)
 {
   GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD (self);
   const gboolean wanted = !gst_nd_flow_is_final (before);
@@ -153,9 +154,9 @@ static GstFlowReturn
 complete_and_push (GstNdTemporal *self, GstNdPendingOutput *output,
     GstFlowReturn before)
 {
-  const GstFlowReturn completed = complete (self, output);
-  const GstFlowReturn pushed =
-      push (self, output, completed == GST_FLOW_OK ? before : completed);
+  const GstFlowReturn completed = temporal_pending_complete (self, output);
+  const GstFlowReturn pushed = temporal_pending_push (self, output,
+      completed == GST_FLOW_OK ? before : completed);
 
   g_free (output);
   return completed == GST_FLOW_OK ? pushed : completed;
@@ -270,11 +271,11 @@ complete_next (gpointer data)
   g_mutex_unlock (&pending->lock);
   if (!output)
     return;
-  completed = complete (self, output);
+  completed = temporal_pending_complete (self, output);
   locked = wait_for_push (self, &peer, &before);
   if (completed != GST_FLOW_OK)
     before = completed;
-  ret = push (self, output, before);
+  ret = temporal_pending_push (self, output, before);
   if (locked)
     GST_PAD_STREAM_UNLOCK (GST_BASE_TRANSFORM_SINK_PAD (self));
   ret = completed == GST_FLOW_OK ? result_of_push (self, peer, ret) : completed;
@@ -336,12 +337,12 @@ push_ahead (GstNdTemporal *self, GstNdPendingOutput *output)
     before = gst_nd_temporal_pending_complete_all (self);
   if (output->buffer)
     attach_fence (self, output);
-  ret = push (self, output, before);
+  ret = temporal_pending_push (self, output, before);
   return ret == GST_FLOW_OK ? before : ret;
 }
 
 static GstFlowReturn
-enqueue (GstNdTemporal *self, GstNdPendingOutput *output)
+temporal_pending_enqueue (GstNdTemporal *self, GstNdPendingOutput *output)
 {
   GstNdPendingOutputs *pending = &self->priv->pending;
   const guint most = max_pending (self);
@@ -378,7 +379,7 @@ gst_nd_temporal_pending_add (GstNdTemporal *self, GstNdPendingOutput *output)
   if (!wait || find_work (output) != ND_WORK_ENQUEUED)
     ret = push_ahead (self, output);
   last = wait ? complete_and_push (self, output, GST_FLOW_OK)
-              : enqueue (self, output);
+              : temporal_pending_enqueue (self, output);
   return ret == GST_FLOW_OK ? last : ret;
 }
 

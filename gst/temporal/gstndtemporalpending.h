@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "gst/base/gstndflow.h"
+#include "gst/base/gstndflush.h"
 #include "gst/temporal/gstndtemporalprivate.h"
 
 G_BEGIN_DECLS

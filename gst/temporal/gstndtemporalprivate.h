@@ -5,16 +5,15 @@
  *   gstndtemporalproperties.c  its properties, presets, statistics
  *   gstndtemporalevents.c   events and queries
  *   gstndtemporalchange.c   settings that change while playing
- *   gstndtemporalrelease.c  outputs whose deadline has passed
  *   gstndtemporalstream.c   volumes, stretches, drains
- *   gstndtemporaloutput.c   outputs of the window
+ *   gstndtemporaloutput.c   outputs of the window, and their buffer pools
  *   gstndtemporalpending.c  outputs whose work is not complete
- *   gstndtemporalmemory.c   buffer pools
  *   gstndtemporalbuilder.c  processors: that in use, and a thread for the next
- *   gstndtemporallatency.c  the answer to LATENCY queries
+ *   gstndtemporallatency.c  the answer to LATENCY queries, and outputs whose
+ *                           deadline has passed
  *   gstndtemporalsettings.c copies and comparisons of settings
- *   ndorder.c               the order of outputs and events
- *   ndthin.c                volumes that an overloaded element leaves out
+ *   ndorder.c               the order of outputs and events, and volumes that
+ *                           an overloaded element leaves out
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -31,7 +30,6 @@
 #include "gst/base/gstndthread.h"
 #include "gst/base/gstndtiming.h"
 #include "gst/temporal/ndorder.h"
-#include "gst/temporal/ndthin.h"
 
 GST_DEBUG_CATEGORY_EXTERN (gst_nd_temporal_debug);
 
@@ -62,6 +60,31 @@ typedef struct
   GstNdTemporalRange ahead; /* to begin an output, between two inputs */
 } GstNdTemporalStats;
 
+/* Of gstndtemporallatency.c. The object lock protects the first five; the
+ * others are those of the streaming thread. */
+typedef struct
+{
+  GstClockTime answer;     /* of this element; NONE before caps */
+  GstClockTime needed;     /* without the limit max-latency */
+  GstClockTime told;       /* in the last LATENCY message; NONE: none */
+  gint64 told_at;          /* monotonic time of that message */
+  gdouble compute_peak;    /* seconds; of the slower ones of the outputs */
+  gboolean counts_compute; /* the answer includes the computing time */
+  gboolean missed;         /* an output was late since the last volume */
+  gboolean warned_rate;    /* since start() */
+} GstNdTemporalLatency;
+
+/* Of gstndtemporalstream.c: the time of the streaming thread. */
+typedef struct
+{
+  gint64 begun;      /* monotonic time when the last input came */
+  gint64 arrived;    /* the same, with new settings in use */
+  GstClockTime busy; /* the last input kept a live stream waiting so long */
+  gdouble ahead;     /* seconds between two inputs since the last output */
+  gdouble push;      /* seconds in push since the last output */
+  gdouble last_push; /* of the last volume */
+} GstNdTemporalSpent;
+
 /* See gstndtemporalpending.h. */
 typedef struct
 {
@@ -75,7 +98,7 @@ typedef struct
   GstFlowReturn ret; /* of the first push that failed */
 } GstNdPendingOutputs;
 
-/* See gstndtemporalrelease.h. */
+/* See gstndtemporallatency.h. */
 typedef struct
 {
   GMutex lock;
@@ -107,19 +130,14 @@ struct _GstNdTemporalPrivate
   GstNdTemporalSettings *settings; /* values of the properties */
   GstNdTemporalSettings *active; /* settings in use; the caps depend on them */
   GstNdTemporalSettings *proven; /* of the last processor, or NULL */
-  gboolean negotiated;         /* active belongs to the streaming thread, which
+  gboolean negotiated;       /* active belongs to the streaming thread, which
                                * updates it at the next volume */
-  gboolean settings_changed;   /* settings were set since active was made */
-  guint settings_held;         /* changes wait until it is 0 */
-  gboolean started;            /* backend and devices stay those of active */
-  GstClockTime latency;        /* of this element; NONE before caps */
-  GstClockTime needed_latency; /* without the limit max-latency */
-  GstClockTime told_latency;   /* in the last LATENCY message; NONE: none */
-  gint64 told;                 /* monotonic time of that message */
-  gdouble compute_peak;        /* seconds; of the slower ones of the outputs */
-  NdThin thin;                 /* only the streaming thread changes distance */
-  GstClockTime earliest_time;  /* from QoS; NONE: no output is late */
-  gboolean warned_rate;        /* since start() */
+  gboolean settings_changed; /* settings were set since active was made */
+  guint settings_held;       /* changes wait until it is 0 */
+  gboolean started;          /* backend and devices stay those of active */
+  GstNdTemporalLatency latency;
+  NdThin thin;                /* only the streaming thread changes distance */
+  GstClockTime earliest_time; /* from QoS; NONE: no output is late */
   GstNdTemporalStats stats;
   GstStructure *described; /* the processor in use, for stats */
   GstNdSeek seek;
@@ -141,16 +159,9 @@ struct _GstNdTemporalPrivate
   GQueue inputs; /* GstNdMap of volumes that enqueued work may still read */
   GstNdTiming timing; /* of the inputs */
   GstNdRestarts restarts;
-  gboolean left_out;       /* the last input */
-  gboolean missed_time;    /* an output was late since the last volume */
-  gboolean counts_compute; /* the latency includes the computing time */
-  gint64 begun;            /* monotonic time when the last input came */
-  gint64 arrived;          /* the same, with new settings in use */
-  GstClockTime busy;     /* the last input kept a live stream waiting so long */
-  gdouble ahead_seconds; /* spent between two inputs since the last output */
-  gdouble push_seconds;  /* spent in push since the last output */
-  gdouble last_push;     /* of the last volume */
-  GstNdMap *kept;        /* last volume, if gap=hold and only the element can
+  gboolean left_out; /* the last input */
+  GstNdTemporalSpent spent;
+  GstNdMap *kept; /* last volume, if gap=hold and only the element can
                             * repeat it */
   GstNdPendingOutputs pending;
   GstNdTemporalRelease release;
@@ -169,7 +180,7 @@ gboolean gst_nd_temporal_src_event (GstBaseTransform *trans, GstEvent *event);
 gboolean gst_nd_temporal_query (GstBaseTransform *trans,
     GstPadDirection direction, GstQuery *query);
 
-/* gstndtemporalmemory.c: the same. */
+/* gstndtemporaloutput.c: the same. */
 gboolean gst_nd_temporal_decide_allocation (GstBaseTransform *trans,
     GstQuery *query);
 gboolean gst_nd_temporal_propose_allocation (GstBaseTransform *trans,

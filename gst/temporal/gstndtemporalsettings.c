@@ -62,22 +62,6 @@ gst_nd_stamp_get_type (void)
   return gst_nd_enum_type (&type, "GstNdStamp", values);
 }
 
-GType
-gst_nd_backend_get_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { GST_ND_BACKEND_AUTO, "An NVIDIA GPU if available, otherwise the CPU",
-        "auto" },
-    { GST_ND_BACKEND_CPU, "The CPU, all cores", "cpu" },
-    { GST_ND_BACKEND_CUDA, "An NVIDIA GPU; an error if none is available",
-        "cuda" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdBackend", values);
-}
-
 GstNdTemporalSettings *
 gst_nd_temporal_settings_new (const GstNdTemporalClass *klass)
 {

@@ -7,22 +7,15 @@
 
 #include "core/shape.h"
 #include "core/threads.h"
+#include "gst/base/gstndbackends.h"
 #include "gst/base/gstndlatency.h"
 #include "gst/base/gstndproperties.h"
 #include "gst/base/gstndtiming.h"
 
 G_BEGIN_DECLS
 
-/* Numbers of enums are public and never change. A new value gets the next free
- * number. */
-typedef enum
-{
-  GST_ND_BACKEND_AUTO = 0,
-  GST_ND_BACKEND_CPU = 1,
-  GST_ND_BACKEND_CUDA = 2
-} GstNdBackendKind;
-
-/* The time that an output is stamped with. */
+/* The time that an output is stamped with. Numbers of enums are public and
+ * never change. A new value gets the next free number. */
 typedef enum
 {
   GST_ND_STAMP_ANCHOR = 0,
@@ -83,7 +76,6 @@ gint gst_nd_temporal_settings_device (const GstNdTemporalSettings *settings);
 
 /* Enumerations as GObject types. */
 GType gst_nd_border_get_type (void);
-GType gst_nd_backend_get_type (void);
 GType gst_nd_gap_get_type (void);
 GType gst_nd_stamp_get_type (void);
 

@@ -5,8 +5,8 @@
 #include "gst/temporal/gstndtemporalprivate.h"
 
 #include "gst/base/gstndanchor.h"
+#include "gst/temporal/gstndtemporallatency.h"
 #include "gst/temporal/gstndtemporalpending.h"
-#include "gst/temporal/gstndtemporalrelease.h"
 #include <gst/video/video.h>
 
 #define GST_CAT_DEFAULT gst_nd_temporal_debug
@@ -31,7 +31,7 @@ gst_nd_temporal_reset (GstNdTemporal *self, GstFlowReturn reason)
   }
   nd_order_reset (&priv->order);
   gst_nd_timing_reset (&priv->timing);
-  priv->push_seconds = priv->ahead_seconds = 0;
+  priv->spent.push = priv->spent.ahead = 0;
   g_clear_pointer (&priv->kept, gst_nd_temporal_release_input);
   gst_nd_temporal_release_disarm (self);
 }
@@ -76,7 +76,7 @@ gst_nd_temporal_end_stretch (GstNdTemporal *self, const gchar *reason)
  * purpose, and the rest counts as evenly spaced (docs/checklist.md, 15 and
  * 18). */
 static GstNdTimingStep
-take_time (GstNdTemporal *self, GstBuffer *buffer)
+temporal_stream_take_time (GstNdTemporal *self, GstBuffer *buffer)
 {
   GstNdTemporalPrivate *priv = self->priv;
   const gboolean tricks =
@@ -86,7 +86,8 @@ take_time (GstNdTemporal *self, GstBuffer *buffer)
   return gst_nd_timing_step (&priv->timing, &priv->active->timing,
       gst_nd_format_duration (&priv->in),
       tricks ? GST_CLOCK_TIME_NONE : GST_BUFFER_PTS (buffer),
-      !tricks && GST_BUFFER_IS_DISCONT (buffer), priv->reverse, priv->busy);
+      !tricks && GST_BUFFER_IS_DISCONT (buffer), priv->reverse,
+      priv->spent.busy);
 }
 
 /* Posts a QOS message for @buffer, which the element does not compute
@@ -118,7 +119,8 @@ post_skipped (GstNdTemporal *self, GstBuffer *buffer)
  * leaves out volumes before it computes anything (ndthin.h). A volume that is
  * there before its time, or that has no time, is not late. */
 static gboolean
-is_taken (GstNdTemporal *self, GstBuffer *buffer, gboolean begins_stretch)
+temporal_stream_is_taken (GstNdTemporal *self, GstBuffer *buffer,
+    gboolean begins_stretch)
 {
   GstNdTemporalPrivate *priv = self->priv;
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
@@ -170,7 +172,7 @@ gst_nd_temporal_break_stretch (GstNdTemporal *self, const gchar *reason)
 
 /* Forgets the volume that the element keeps for gap=hold, or takes @map. */
 static void
-keep (GstNdTemporal *self, GstNdMap *map)
+temporal_stream_keep (GstNdTemporal *self, GstNdMap *map)
 {
   g_clear_pointer (&self->priv->kept, gst_nd_temporal_release_input);
   self->priv->kept = map;
@@ -217,12 +219,12 @@ gst_nd_temporal_give_back_inputs (GstNdTemporal *self)
     else
       g_clear_pointer (&map, g_free);
   }
-  keep (self, map);
+  temporal_stream_keep (self, map);
 }
 
 /* FALSE without an error if the last volume is not there any more. */
 static gboolean
-repeat (GstNdTemporal *self, GError **error)
+temporal_stream_repeat (GstNdTemporal *self, GError **error)
 {
   GstNdTemporalPrivate *priv = self->priv;
   GstNdProcessor *processor = priv->processor;
@@ -246,7 +248,7 @@ hold_volume (GstNdTemporal *self, guint missing)
   GstFlowReturn ret = GST_FLOW_OK;
 
   for (guint i = 0; i < n && !gst_nd_flow_is_final (ret); i++) {
-    if (!repeat (self, &error))
+    if (!temporal_stream_repeat (self, &error))
       /* After a change of settings that needed none of the volumes before it,
        * no output reads the missing ones. */
       return error ? gst_nd_temporal_fail (self, error) : ret;
@@ -265,10 +267,10 @@ static GstFlowReturn
 begin_volume (GstNdTemporal *self, GstBuffer *buffer, gboolean *taken)
 {
   GstNdTemporalPrivate *priv = self->priv;
-  const GstNdTimingStep step = take_time (self, buffer);
+  const GstNdTimingStep step = temporal_stream_take_time (self, buffer);
   GstFlowReturn ret = GST_FLOW_OK;
 
-  *taken = is_taken (self, buffer,
+  *taken = temporal_stream_is_taken (self, buffer,
       step.break_reason != NULL || priv->order.arrived == 0);
   if (step.break_reason && priv->order.arrived > 0) {
     const GstNdTiming timing = priv->timing;
@@ -329,14 +331,14 @@ push_volume (GstNdTemporal *self, GstBuffer *buffer)
   if ((written && !gst_nd_processor_wait (processor, written, &error))
       || !processor->klass->push (processor, map->planes, &error))
     return gst_nd_temporal_fail (self, error);
-  priv->last_push = (g_get_monotonic_time () - begin) * 1e-6;
-  priv->push_seconds += priv->last_push;
+  priv->spent.last_push = (g_get_monotonic_time () - begin) * 1e-6;
+  priv->spent.push += priv->spent.last_push;
   GST_LOG_OBJECT (self, "pushed volume %" G_GINT64_FORMAT ": %" GST_PTR_FORMAT,
       position, buffer);
   nd_order_add_volume (&priv->order, gst_nd_anchor_new (buffer, &priv->in),
       GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP));
   if (!processor->klass->repeat)
-    keep (self,
+    temporal_stream_keep (self,
         priv->active->timing.gap == GST_ND_GAP_HOLD
             ? g_queue_pop_tail (&priv->inputs)
             : NULL);
@@ -354,7 +356,7 @@ gst_nd_temporal_take_volume (GstNdTemporal *self, GstBuffer *buffer)
   GstFlowReturn begun, ret;
   gboolean taken;
 
-  priv->arrived = g_get_monotonic_time ();
+  priv->spent.arrived = g_get_monotonic_time ();
   begun = begin_volume (self, buffer, &taken);
   priv->left_out = !taken;
   if (!taken)
@@ -376,7 +378,7 @@ gst_nd_temporal_take_volume (GstNdTemporal *self, GstBuffer *buffer)
 /* Begins the next output of a live stream while its last volume has not
  * arrived. A volume that is left out costs nothing. */
 static void
-begin_next (GstNdTemporal *self)
+temporal_stream_begin_next (GstNdTemporal *self)
 {
   GstNdTemporalPrivate *priv = self->priv;
   const gint64 begin = g_get_monotonic_time ();
@@ -387,7 +389,7 @@ begin_next (GstNdTemporal *self)
       || !priv->processor->klass->begin (priv->processor))
     return;
   seconds = (g_get_monotonic_time () - begin) * 1e-6;
-  priv->ahead_seconds += seconds;
+  priv->spent.ahead += seconds;
   GST_LOG_OBJECT (self, "next output begun in %.3f ms", seconds * 1e3);
   GST_OBJECT_LOCK (self);
   gst_nd_temporal_range_add (&priv->stats.ahead, seconds);
@@ -399,9 +401,10 @@ gst_nd_temporal_finish_volume (GstNdTemporal *self, gint64 begin)
 {
   GstNdTemporalPrivate *priv = self->priv;
 
-  begin_next (self);
+  temporal_stream_begin_next (self);
   gst_nd_temporal_release_arm (self);
-  priv->busy = priv->live ? (g_get_monotonic_time () - begin) * GST_USECOND : 0;
+  priv->spent.busy =
+      priv->live ? (g_get_monotonic_time () - begin) * GST_USECOND : 0;
 }
 gboolean
 gst_nd_temporal_take_gap (GstNdTemporal *self, GstEvent *event)

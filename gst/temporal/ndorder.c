@@ -29,7 +29,7 @@ nd_order_init (NdOrder *order, const NdOrderClock *clock, gpointer data)
 }
 
 static void
-add (NdOrder *order, ItemKind kind, gpointer data)
+order_add (NdOrder *order, ItemKind kind, gpointer data)
 {
   NdOrderItem *item = g_new (NdOrderItem, 1);
 
@@ -40,7 +40,7 @@ add (NdOrder *order, ItemKind kind, gpointer data)
 void
 nd_order_add_volume (NdOrder *order, gpointer volume, gboolean gap)
 {
-  add (order, ITEM_VOLUME, volume);
+  order_add (order, ITEM_VOLUME, volume);
   order->remaining++;
   if (!gap)
     order->last_sample = order->arrived;
@@ -50,7 +50,7 @@ nd_order_add_volume (NdOrder *order, gpointer volume, gboolean gap)
 void
 nd_order_add_held (NdOrder *order)
 {
-  add (order, ITEM_HELD, NULL);
+  order_add (order, ITEM_HELD, NULL);
   order->arrived++;
 }
 
@@ -59,12 +59,12 @@ nd_order_add_event (NdOrder *order, gpointer event)
 {
   if (g_queue_is_empty (&order->waiting))
     return FALSE;
-  add (order, ITEM_EVENT, event);
+  order_add (order, ITEM_EVENT, event);
   return TRUE;
 }
 
 static NdOrderItem
-take (NdOrder *order)
+order_take (NdOrder *order)
 {
   g_autofree NdOrderItem *item = g_queue_pop_head (&order->waiting);
 
@@ -73,7 +73,7 @@ take (NdOrder *order)
 }
 
 static NdOutputKind
-choose (NdOrder *order, const NdOrderItem *item)
+order_choose (NdOrder *order, const NdOrderItem *item)
 {
   if (item->kind == ITEM_HELD)
     return ND_OUTPUT_HELD;
@@ -89,9 +89,10 @@ nd_order_take (NdOrder *order, guint before, GQueue *events)
   NdOrderOutput output;
   NdOrderItem item;
 
-  for (item = take (order); item.kind == ITEM_EVENT; item = take (order))
+  for (item = order_take (order); item.kind == ITEM_EVENT;
+       item = order_take (order))
     g_queue_push_tail (events, item.data);
-  output.kind = choose (order, &item);
+  output.kind = order_choose (order, &item);
   output.volume = item.data;
   output.gap = order->last_sample < order->taken - (gint64) before;
   order->taken++;
@@ -111,14 +112,14 @@ nd_order_take_event (NdOrder *order)
 {
   const NdOrderItem *next = g_queue_peek_head (&order->waiting);
 
-  return next && next->kind == ITEM_EVENT ? take (order).data : NULL;
+  return next && next->kind == ITEM_EVENT ? order_take (order).data : NULL;
 }
 
 gpointer
 nd_order_drop (NdOrder *order, gboolean *is_event)
 {
   while (!g_queue_is_empty (&order->waiting)) {
-    const NdOrderItem item = take (order);
+    const NdOrderItem item = order_take (order);
 
     *is_event = item.kind == ITEM_EVENT;
     if (item.data)
@@ -149,4 +150,126 @@ void
 nd_order_left (NdOrder *order)
 {
   order->under_way--;
+}
+
+/* Which volumes an element leaves out because it cannot compute as many as
+ * arrive. Without GStreamer: the caller tells the times.
+ *
+ * Volumes that are taken have equal distances in time, so that a window over
+ * time is whole and spans a longer time: every second volume, and so on. The
+ * distance follows from the time that an output costs.
+ *
+ * Times are nanoseconds.
+ */
+
+/* Fewer times tell nothing. */
+#define ENOUGH 4
+
+/* The share of the time between two volumes that computing may take: above MOST
+ * fewer volumes are taken, so that it takes WANTED. */
+#define MOST 0.9
+#define WANTED 0.8
+
+static void
+thin_add_time (NdThinTimes *times, guint64 value)
+{
+  times->values[times->n % ND_THIN_LAST] = value;
+  /* Keeps the place in the array when the count starts again from full. */
+  if (++times->n == 2 * ND_THIN_LAST)
+    times->n = ND_THIN_LAST;
+}
+
+static gdouble
+thin_mean (const NdThinTimes *times)
+{
+  const guint n = MIN (times->n, ND_THIN_LAST);
+  gdouble sum = 0;
+
+  for (guint i = 0; i < n; i++)
+    sum += times->values[i];
+  return sum / n;
+}
+
+/* Without the longest one, because one hiccup is no overload. */
+static gdouble
+mean_cost (const NdThinTimes *costs)
+{
+  const guint n = MIN (costs->n, ND_THIN_LAST);
+  guint64 longest = 0;
+
+  for (guint i = 0; i < n; i++)
+    longest = MAX (longest, costs->values[i]);
+  return (thin_mean (costs) * n - longest) / (n - 1);
+}
+
+/* The distance at which an output may cost @cost, a multiple of the
+ * interval. */
+static guint64
+find_distance (gdouble cost, guint64 interval)
+{
+  const guint64 distance = cost / WANTED;
+
+  if (interval == 0)
+    return distance;
+  return (distance + interval - 1) / interval * interval;
+}
+
+/* The limits differ, and a distance stays for a while, so that it does not go
+ * up and down. */
+static void
+order_adapt (NdThin *thin, guint64 interval)
+{
+  gdouble cost, time;
+  guint64 distance;
+
+  if (thin->costs.n < ENOUGH || thin->stamps.n < ENOUGH)
+    return;
+  cost = mean_cost (&thin->costs);
+  /* Not from when volumes arrive: a source that the element holds up lets them
+   * arrive slowly. */
+  time = thin_mean (&thin->stamps);
+  distance = find_distance (cost, interval);
+  if (cost <= MOST * time
+      && (thin->stamps.n < ND_THIN_LAST || distance >= thin->distance))
+    return;
+  thin->distance = distance > interval ? distance : 0;
+  thin->stamps.n = 0;
+}
+
+void
+nd_thin_add_cost (NdThin *thin, guint64 cost)
+{
+  thin_add_time (&thin->costs, cost);
+}
+
+void
+nd_thin_forget_costs (NdThin *thin)
+{
+  thin->costs.n = 0;
+}
+
+void
+nd_thin_restart (NdThin *thin)
+{
+  thin->has_last = FALSE;
+}
+
+gboolean
+nd_thin_take (NdThin *thin, guint64 stamp, guint64 interval)
+{
+  /* Timestamps may jitter. An interval that is not known yet may be wrong. */
+  const guint64 most = thin->distance / 8;
+  const guint64 tolerance = interval > 0 ? MIN (interval / 2, most) : most;
+
+  if (thin->has_last && stamp > thin->stamp) {
+    const guint64 elapsed = stamp - thin->stamp;
+
+    if (elapsed + tolerance < thin->distance)
+      return FALSE;
+    thin_add_time (&thin->stamps, elapsed);
+    order_adapt (thin, interval);
+  }
+  thin->has_last = TRUE;
+  thin->stamp = stamp;
+  return TRUE;
 }

@@ -65,11 +65,11 @@
  */
 #include "gst/view/gstndview.h"
 
-#include "gst/base/gstnddownstream.h"
+#include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
 #include "gst/base/gstndmemory.h"
-#include "gst/base/gstndsegment.h"
+#include "gst/base/gstndseek.h"
 #include "gst/gstndelements.h"
 #include "gst/view/gstndviewcaps.h"
 #include "gst/view/gstndviewchange.h"
@@ -555,3 +555,14 @@ gst_nd_view_init (GstNdView *self)
   gst_nd_flush_install (GST_BASE_TRANSFORM_SINK_PAD (self));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), FALSE);
 }
+
+static gboolean
+plugin_init (GstPlugin *plugin)
+{
+  gst_nd_backends_init (plugin);
+  return GST_ELEMENT_REGISTER (ndview, plugin);
+}
+
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, ndview,
+    "Pictures of volumes", plugin_init, PACKAGE_VERSION, "LGPL", "ndconv",
+    PACKAGE_ORIGIN)

@@ -74,7 +74,7 @@ append_pictures (GstCaps *caps, const GstStructure *s,
 
 /* Any volume can give a picture. */
 static void
-append_volumes (GstCaps *caps, const GstStructure *s, gboolean device)
+view_caps_append_volumes (GstCaps *caps, const GstStructure *s, gboolean device)
 {
   const GValue *rate = gst_structure_get_value (s, "framerate");
   GstStructure *volume = gst_structure_new (GST_ND_TENSORS, "format",
@@ -105,6 +105,7 @@ gst_nd_view_caps_of_volumes (GstCaps *pictures, gboolean device)
   GstCaps *volumes = gst_caps_new_empty ();
 
   for (guint i = 0; i < gst_caps_get_size (pictures); i++)
-    append_volumes (volumes, gst_caps_get_structure (pictures, i), device);
+    view_caps_append_volumes (volumes, gst_caps_get_structure (pictures, i),
+        device);
   return volumes;
 }

@@ -3,7 +3,7 @@
  */
 #include "gst/view/gstndviewchange.h"
 
-#include "gst/base/gstnddownstream.h"
+#include "gst/base/gstndcaps.h"
 #include "gst/view/gstndviewcaps.h"
 #include "gst/view/gstndviewdraw.h"
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "gst/view/gstndviewprivate.h"
+#include "gst/view/gstndview.h"
 
 G_BEGIN_DECLS
 

@@ -4,6 +4,7 @@
 #include "gst/view/gstndviewkeys.h"
 
 #include "gst/view/gstndviewnotes.h"
+#include "view/canvas.h"
 
 #include <gst/video/navigation.h>
 #include <math.h>
@@ -29,7 +30,8 @@ has_rays (const GstNdViewSettings *s)
 }
 
 static void
-set_position (GObject *view, const NdSceneJob *job, NdAxis axis, gdouble index)
+view_keys_set_position (GObject *view, const NdSceneJob *job, NdAxis axis,
+    gdouble index)
 {
   static const gchar *names[] = { "position-x", "position-y", "position-z" };
   const gdouble size = job->shape.size[axis];
@@ -40,25 +42,27 @@ set_position (GObject *view, const NdSceneJob *job, NdAxis axis, gdouble index)
 
 /* Moves the plane across @axis by @steps. */
 static void
-scroll (GObject *view, const GstNdViewSeen *seen, NdAxis axis, gint steps)
+view_keys_scroll (GObject *view, const GstNdViewSeen *seen, NdAxis axis,
+    gint steps)
 {
   NdCamera camera;
 
   gst_nd_view_settings_camera (&seen->settings, &camera);
-  set_position (view, &seen->job, axis,
+  view_keys_set_position (view, &seen->job, axis,
       (gdouble) nd_layout_index (&seen->job, axis, camera.position[axis])
           + steps);
 }
 
 static void
-zoom (GObject *view, const GstNdViewSeen *seen, gdouble factor)
+view_keys_zoom (GObject *view, const GstNdViewSeen *seen, gdouble factor)
 {
   g_object_set (view, "zoom", CLAMP (seen->settings.zoom * factor, 0.01, 1000),
       NULL);
 }
 
 static void
-pan (GObject *view, const GstNdViewSeen *seen, gdouble right, gdouble down)
+view_keys_pan (GObject *view, const GstNdViewSeen *seen, gdouble right,
+    gdouble down)
 {
   gdouble width = seen->width, height = seen->height;
 
@@ -75,7 +79,8 @@ pan (GObject *view, const GstNdViewSeen *seen, gdouble right, gdouble down)
 }
 
 static void
-turn (GObject *view, const GstNdViewSeen *seen, gdouble right, gdouble down)
+view_keys_turn (GObject *view, const GstNdViewSeen *seen, gdouble right,
+    gdouble down)
 {
   NdCamera camera;
 
@@ -118,7 +123,7 @@ find_panel (const GstNdViewSeen *seen, NdLayout *layout, gdouble *x, gdouble y)
 
 /* Moves the cross-hair to (@x, @y). */
 static void
-place (GObject *view, const GstNdViewSeen *seen, gdouble x, gdouble y)
+view_keys_place (GObject *view, const GstNdViewSeen *seen, gdouble x, gdouble y)
 {
   g_autofree NdLayout *layout = g_new (NdLayout, 1);
   const gint i = find_panel (seen, layout, &x, y);
@@ -126,7 +131,7 @@ place (GObject *view, const GstNdViewSeen *seen, gdouble x, gdouble y)
 
   for (guint a = 0; i >= 0 && a < 3; a++) {
     if (a != layout->axes[i])
-      set_position (view, &seen->job, a,
+      view_keys_set_position (view, &seen->job, a,
           rint (p->origin[a] + (x - p->left) * p->right[a]
               + (y - p->top) * p->down[a]));
   }
@@ -146,7 +151,7 @@ second_across (NdAxis line)
 }
 
 static void
-wheel (GObject *view, const GstNdViewSeen *seen, gdouble x, gdouble y,
+view_keys_wheel (GObject *view, const GstNdViewSeen *seen, gdouble x, gdouble y,
     gint steps, gboolean zooms)
 {
   g_autofree NdLayout *layout = NULL;
@@ -157,23 +162,23 @@ wheel (GObject *view, const GstNdViewSeen *seen, gdouble x, gdouble y,
     return;
   if (zooms || has_rays (&seen->settings)
       || shown_mode (&seen->settings) == ND_VIEW_MOSAIC) {
-    zoom (view, seen, pow (ZOOM_STEP, steps));
+    view_keys_zoom (view, seen, pow (ZOOM_STEP, steps));
     return;
   }
   if (seen->settings.mode == ND_VIEW_MMODE) {
-    scroll (view, seen, first_across (axis), steps);
+    view_keys_scroll (view, seen, first_across (axis), steps);
     return;
   }
   layout = g_new (NdLayout, 1);
   i = find_panel (seen, layout, &x, y);
   if (i >= 0)
     axis = layout->axes[i];
-  scroll (view, seen, axis, steps);
+  view_keys_scroll (view, seen, axis, steps);
 }
 
 static void
-move (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag, gdouble x,
-    gdouble y, gboolean shift)
+view_keys_move (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag,
+    gdouble x, gdouble y, gboolean shift)
 {
   const gdouble right = x - drag->x, down = y - drag->y;
   const NdViewMode mode = shown_mode (&seen->settings);
@@ -183,14 +188,14 @@ move (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag, gdouble x,
       if (seen->settings.mode == ND_VIEW_COMPARE && seen->settings.split >= 0)
         g_object_set (view, "split", CLAMP (x / seen->width, 0, 1), NULL);
       else if (shift || mode == ND_VIEW_SLICE || mode == ND_VIEW_MOSAIC)
-        pan (view, seen, right, down);
+        view_keys_pan (view, seen, right, down);
       else if (has_rays (&seen->settings))
-        turn (view, seen, right, down);
+        view_keys_turn (view, seen, right, down);
       else if (mode == ND_VIEW_ORTHOGONAL)
-        place (view, seen, x, y);
+        view_keys_place (view, seen, x, y);
       break;
     case 2:
-      pan (view, seen, right, down);
+      view_keys_pan (view, seen, right, down);
       break;
     case 3:
       change_window (view, seen, right, down);
@@ -208,12 +213,12 @@ move (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag, gdouble x,
 }
 
 static void
-press (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag,
+view_keys_press (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag,
     gint button, gdouble x, gdouble y)
 {
   /* Some sinks send the wheel as buttons. */
   if (button == 4 || button == 5) {
-    wheel (view, seen, x, y, button == 4 ? 1 : -1, FALSE);
+    view_keys_wheel (view, seen, x, y, button == 4 ? 1 : -1, FALSE);
     return;
   }
   drag->button = button;
@@ -221,11 +226,11 @@ press (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag,
   drag->y = y;
   if (button == 1 && shown_mode (&seen->settings) == ND_VIEW_ORTHOGONAL
       && !(seen->settings.mode == ND_VIEW_COMPARE && seen->settings.split >= 0))
-    place (view, seen, x, y);
+    view_keys_place (view, seen, x, y);
 }
 
 static void
-reset (GObject *view)
+view_keys_reset (GObject *view)
 {
   g_object_set (view, "azimuth", 0.0, "elevation", 0.0, "perspective", 0.0,
       "zoom", 1.0, "pan-x", 0.0, "pan-y", 0.0, "position-x", -1.0, "position-y",
@@ -234,16 +239,17 @@ reset (GObject *view)
 
 /* The arrows: right and down are 1, left and up are -1. */
 static void
-arrow (GObject *view, const GstNdViewSeen *seen, gint right, gint down)
+view_keys_arrow (GObject *view, const GstNdViewSeen *seen, gint right,
+    gint down)
 {
   const GstNdViewSettings *s = &seen->settings;
 
   if (s->mode == ND_VIEW_MMODE)
-    scroll (view, seen,
+    view_keys_scroll (view, seen,
         right != 0 ? first_across (s->axis) : second_across (s->axis),
         right + down);
   else if (!has_rays (s))
-    scroll (view, seen, s->axis, right - down);
+    view_keys_scroll (view, seen, s->axis, right - down);
   else
     g_object_set (view, "azimuth", fmod (s->azimuth + right * TURN_STEP, 360),
         "elevation", CLAMP (s->elevation + down * TURN_STEP, -90.0, 90.0),
@@ -286,17 +292,17 @@ press_key (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag,
   else if (g_str_equal (key, "v"))
     g_object_set (view, "perspective", s->perspective > 0 ? 0.0 : 30.0, NULL);
   else if (g_str_equal (key, "plus") || g_str_equal (key, "+"))
-    zoom (view, seen, ZOOM_STEP);
+    view_keys_zoom (view, seen, ZOOM_STEP);
   else if (g_str_equal (key, "minus") || g_str_equal (key, "-"))
-    zoom (view, seen, 1 / ZOOM_STEP);
+    view_keys_zoom (view, seen, 1 / ZOOM_STEP);
   else if (g_str_equal (key, "Right"))
-    arrow (view, seen, 1, 0);
+    view_keys_arrow (view, seen, 1, 0);
   else if (g_str_equal (key, "Left"))
-    arrow (view, seen, -1, 0);
+    view_keys_arrow (view, seen, -1, 0);
   else if (g_str_equal (key, "Down"))
-    arrow (view, seen, 0, 1);
+    view_keys_arrow (view, seen, 0, 1);
   else if (g_str_equal (key, "Up"))
-    arrow (view, seen, 0, -1);
+    view_keys_arrow (view, seen, 0, -1);
   else if (g_str_equal (key, "l"))
     g_object_set (view, "labels", !s->labels, "cross-hair", !s->labels, NULL);
   else if (g_str_equal (key, "s"))
@@ -307,7 +313,7 @@ press_key (GObject *view, const GstNdViewSeen *seen, GstNdViewDrag *drag,
   else if (g_str_equal (key, "w"))
     g_object_set (view, "window", 0.0, NULL);
   else if (g_str_equal (key, "r"))
-    reset (view);
+    view_keys_reset (view);
   else
     return FALSE;
   return TRUE;
@@ -331,7 +337,7 @@ gst_nd_view_keys_handle (GObject *view, const GstNdViewSeen *seen,
       if (!gst_navigation_event_parse_mouse_button_event (event, &button, &x,
               &y))
         return FALSE;
-      press (view, seen, drag, button, x, y);
+      view_keys_press (view, seen, drag, button, x, y);
       return TRUE;
     case GST_NAVIGATION_EVENT_MOUSE_BUTTON_RELEASE:
       drag->button = 0;
@@ -339,14 +345,14 @@ gst_nd_view_keys_handle (GObject *view, const GstNdViewSeen *seen,
     case GST_NAVIGATION_EVENT_MOUSE_MOVE:
       if (!gst_navigation_event_parse_mouse_move_event (event, &x, &y))
         return FALSE;
-      move (view, seen, drag, x, y,
+      view_keys_move (view, seen, drag, x, y,
           (modifiers & GST_NAVIGATION_MODIFIER_SHIFT_MASK) != 0);
       return TRUE;
     case GST_NAVIGATION_EVENT_MOUSE_SCROLL:
       if (!gst_navigation_event_parse_mouse_scroll_event (event, &x, &y, &right,
               &down))
         return FALSE;
-      wheel (view, seen, x, y,
+      view_keys_wheel (view, seen, x, y,
           down > 0       ? 1
               : down < 0 ? -1
                          : 0,
@@ -355,4 +361,135 @@ gst_nd_view_keys_handle (GObject *view, const GstNdViewSeen *seen,
     default:
       return FALSE;
   }
+}
+
+/* The list of keys and buttons of ndview, as text that fits in a picture.
+ */
+
+#define GAP 3 /* characters between columns */
+
+static const gchar *const rows[] = {
+  "h       this list",
+  "m M     next, previous mode",
+  "x y z   axis of the view",
+  "c       next colour map",
+  "p       max, mean, min",
+  "v       perspective",
+  "+ -     zoom",
+  "arrows  turn, next slice",
+  "l       labels, value",
+  "s t     scale, time",
+  "w       automatic window",
+  "r       reset the view",
+  "left    turn, view_keys_place, or pan",
+  "middle  pan",
+  "right   window and level",
+  "wheel   slices, or zoom",
+};
+
+/* For small pictures; it fits in 128 x 128. */
+static const gchar *const short_rows[] = {
+  "h      this list",
+  "m M    mode",
+  "x y z  axis",
+  "c p    colours, rays",
+  "v      perspective",
+  "+ -    zoom",
+  "arrows turn, slice",
+  "l s t  text,bar,time",
+  "w r    window, reset",
+  "left   turn, pan",
+  "middle pan",
+  "right  window, level",
+  "wheel  slice, zoom",
+};
+
+static guint
+view_keys_longest (const gchar *const *lines, guint n)
+{
+  guint most = 0;
+
+  for (guint i = 0; i < n; i++)
+    most = MAX (most, strlen (lines[i]));
+  return most;
+}
+
+/* @lines in as few columns as @high lines allow; NULL if they are wider than
+ * @wide characters. */
+static gchar *
+lay_out (const gchar *const *lines, guint n, guint wide, guint high)
+{
+  const guint columns = high > 0 ? (n + high - 1) / high : n;
+  const guint used = (n + columns - 1) / columns;
+  const guint width = view_keys_longest (lines, n);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  if (columns * (width + GAP) - GAP > wide || used > high)
+    return NULL;
+  for (guint i = 0; i < used; i++) {
+    for (guint k = i; k < n; k += used)
+      g_string_append_printf (text, "%-*s",
+          k + used < n ? (gint) (width + GAP) : 0, lines[k]);
+    g_string_append_c (text, '\n');
+  }
+  g_string_truncate (text, text->len - 1);
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+/* Appends the words of @line to @lines, of at most @wide characters each. A
+ * longer word is broken. */
+static void
+view_keys_wrap (const gchar *line, guint wide, GPtrArray *lines)
+{
+  g_auto (GStrv) words = g_strsplit (line, " ", -1);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint i = 0; words[i]; i++) {
+    const gchar *word = words[i];
+
+    if (text->len > 0 && text->len + 1 + strlen (word) > wide) {
+      g_ptr_array_add (lines, g_strdup (text->str));
+      g_string_truncate (text, 0);
+    }
+    for (; strlen (word) > wide; word += wide)
+      g_ptr_array_add (lines, g_strndup (word, wide));
+    if (*word)
+      g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "", word);
+  }
+  if (text->len > 0)
+    g_ptr_array_add (lines, g_strdup (text->str));
+}
+
+/* A page of the short list, and a line that says which. */
+static gchar *
+make_page (guint wide, guint high, guint page, guint *pages)
+{
+  g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GString) text = g_string_new (NULL);
+  const guint each = MAX (high, 2) - 1;
+
+  for (guint i = 0; i < G_N_ELEMENTS (short_rows); i++)
+    view_keys_wrap (short_rows[i], MAX (wide, 1), lines);
+  *pages = (lines->len + each - 1) / each;
+  for (guint i = page * each; i < MIN ((page + 1) * each, lines->len); i++)
+    g_string_append_printf (text, "%s\n", (gchar *) lines->pdata[i]);
+  g_string_append_printf (text, "%u/%u", MIN (page, *pages - 1) + 1, *pages);
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+gchar *
+gst_nd_view_help_page (gint width, gint height, guint page, guint *pages)
+{
+  const guint wide = MAX (width, 0) / ND_TEXT_WIDTH;
+  const guint high = MAX (height, 0) / ND_TEXT_HEIGHT;
+  gchar *text = lay_out (rows, G_N_ELEMENTS (rows), wide, high);
+  guint n = 1;
+
+  if (!text)
+    text = lay_out (short_rows, G_N_ELEMENTS (short_rows), wide, high);
+  if (!text)
+    text = make_page (wide, high, page, &n);
+  if (pages)
+    *pages = n;
+  return text;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "gst/view/gstndviewsettings.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 
@@ -31,5 +32,14 @@ typedef struct
  * asks for nothing. Not to be called with the object lock. */
 gboolean gst_nd_view_keys_handle (GObject *view, const GstNdViewSeen *seen,
     GstNdViewDrag *drag, GstEvent *event);
+
+/* The list of keys and buttons of ndview, as text that fits in a picture.
+ */
+
+/* The text of page @page, counted from 0, for a picture of @width x @height
+ * dots. If the list needs several pages, each says so. Sets @pages, which may
+ * be NULL, to their number. */
+gchar *gst_nd_view_help_page (gint width, gint height, guint page,
+    guint *pages);
 
 G_END_DECLS

@@ -4,7 +4,7 @@
 #include "gst/view/gstndviewnotes.h"
 
 #include "core/convert.h"
-#include "gst/view/gstndviewhelp.h"
+#include "gst/view/gstndviewkeys.h"
 #include "view/picture.h"
 
 #include <math.h>
@@ -202,8 +202,8 @@ find_sample (const NdShape *shape, const gdouble at[3], gsize index[3])
 
 /* The first @n numbers from number @first of the volume at @data on. */
 static gboolean
-read_numbers (const GstNdViewScene *self, gconstpointer data, gsize first,
-    gsize n, gdouble *numbers)
+view_notes_read_numbers (const GstNdViewScene *self, gconstpointer data,
+    gsize first, gsize n, gdouble *numbers)
 {
   const gsize size = nd_sample_size (self->job.type);
   gdouble copy[MOST_NUMBERS];
@@ -221,8 +221,8 @@ read_numbers (const GstNdViewScene *self, gconstpointer data, gsize first,
 
 /* Appends @name and the components of sample @at. */
 static void
-append_value (GString *text, const gchar *name, const GstNdViewScene *self,
-    gconstpointer data, const gsize at[3])
+view_notes_append_value (GString *text, const gchar *name,
+    const GstNdViewScene *self, gconstpointer data, const gsize at[3])
 {
   static const gchar *const complex[] = { "re", "im" };
   static const gchar *const colors[] = { "red", "green", "blue" };
@@ -234,7 +234,7 @@ append_value (GString *text, const gchar *name, const GstNdViewScene *self,
   gdouble numbers[MOST_NUMBERS];
   gsize n = MIN (c, MOST_NUMBERS);
 
-  if (!read_numbers (self, data, index, n, numbers))
+  if (!view_notes_read_numbers (self, data, index, n, numbers))
     n = 0;
   g_string_append (text, name);
   for (gsize k = 0; k < n; k++)
@@ -276,13 +276,14 @@ append_pointer (GString *text, const GstNdViewScene *self, gconstpointer data,
         index[0], index[1], index[2]);
   }
   if (has_first)
-    append_value (text,
+    view_notes_append_value (text,
         name        ? name
             : other ? "first:"
                     : "value:",
         self, data, first);
   if (has_second)
-    append_value (text, "second:", other->scene, other->data, second);
+    view_notes_append_value (text, "second:", other->scene, other->data,
+        second);
 }
 
 void

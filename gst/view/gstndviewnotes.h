@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "gst/view/gstndviewhistory.h"
 #include "gst/view/gstndviewscene.h"
 
 G_BEGIN_DECLS

@@ -3,7 +3,7 @@
  */
 #include "gst/view/gstndviewredraw.h"
 
-#include "gst/view/gstndviewprivate.h"
+#include "gst/view/gstndview.h"
 
 #include <string.h>
 
@@ -68,7 +68,8 @@ is_paused (GstBaseTransform *trans)
 /* Ends the flush with a new picture. With the stream lock. Returns FALSE if
  * there is no flush. */
 static gboolean
-finish (GstNdViewRedraw *self, GstBaseTransform *trans, GstFlowReturn *ret)
+view_redraw_finish (GstNdViewRedraw *self, GstBaseTransform *trans,
+    GstFlowReturn *ret)
 {
   gboolean any = FALSE;
 
@@ -113,15 +114,15 @@ finish (GstNdViewRedraw *self, GstBaseTransform *trans, GstFlowReturn *ret)
 }
 
 static GstFlowReturn
-chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+view_redraw_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (parent);
   GstNdViewRedraw *self = &GST_ND_VIEW (parent)->redraw;
   GstFlowReturn ret;
 
-  finish (self, trans, &ret);
+  view_redraw_finish (self, trans, &ret);
   ret = self->chain (pad, parent, buffer);
-  finish (self, trans, &ret);
+  view_redraw_finish (self, trans, &ret);
   return ret;
 }
 
@@ -142,7 +143,7 @@ find_pipeline (GstElement *element)
  * pipeline does not change its state when the flush begins, because a sink that
  * loses its preroll between two states never reaches the second one. */
 static void
-begin (GstElement *element, gpointer data)
+view_redraw_begin (GstElement *element, gpointer data)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (element);
   GstNdViewRedraw *self = data;
@@ -168,7 +169,7 @@ begin (GstElement *element, gpointer data)
   if (!begins)
     return;
   GST_PAD_STREAM_LOCK (trans->sinkpad);
-  finish (self, trans, &ret);
+  view_redraw_finish (self, trans, &ret);
   GST_PAD_STREAM_UNLOCK (trans->sinkpad);
 }
 
@@ -184,7 +185,7 @@ gst_nd_view_redraw_request (GstNdViewRedraw *self, GstBaseTransform *trans)
   self->wanted |= starts;
   GST_OBJECT_UNLOCK (trans);
   if (starts)
-    gst_element_call_async (GST_ELEMENT (trans), begin, self, NULL);
+    gst_element_call_async (GST_ELEMENT (trans), view_redraw_begin, self, NULL);
 }
 
 void
@@ -197,7 +198,7 @@ gst_nd_view_redraw_take (GstNdViewRedraw *self, GstBaseTransform *trans,
 }
 
 static void
-forget (GstNdViewRedraw *self, GstBaseTransform *trans)
+view_redraw_forget (GstNdViewRedraw *self, GstBaseTransform *trans)
 {
   GST_OBJECT_LOCK (trans);
   gst_clear_buffer (&self->last);
@@ -210,7 +211,7 @@ gst_nd_view_redraw_reset (GstNdViewRedraw *self, GstBaseTransform *trans)
 {
   g_mutex_lock (&self->lock);
   self->flushed = self->blocked = FALSE;
-  forget (self, trans);
+  view_redraw_forget (self, trans);
   g_mutex_unlock (&self->lock);
 }
 
@@ -228,7 +229,7 @@ gst_nd_view_redraw_event (GstNdViewRedraw *self, GstBaseTransform *trans,
     self->blocked = type == GST_EVENT_FLUSH_START;
     if (!self->blocked) {
       self->flushed = FALSE;
-      forget (self, trans);
+      view_redraw_forget (self, trans);
     }
     ok = handle (trans, event);
     g_mutex_unlock (&self->lock);
@@ -236,7 +237,7 @@ gst_nd_view_redraw_event (GstNdViewRedraw *self, GstBaseTransform *trans,
   }
   if (!GST_EVENT_IS_SERIALIZED (event))
     return handle (trans, event);
-  finish (self, trans, &ret);
+  view_redraw_finish (self, trans, &ret);
   if (type == GST_EVENT_EOS || type == GST_EVENT_STREAM_START) {
     GST_OBJECT_LOCK (trans);
     self->ended = type == GST_EVENT_EOS;
@@ -245,7 +246,7 @@ gst_nd_view_redraw_event (GstNdViewRedraw *self, GstBaseTransform *trans,
   again = gst_event_ref (event);
   ok = handle (trans, event);
   /* A flush that began meanwhile has taken the event with it. */
-  if (finish (self, trans, &ret) && !ok)
+  if (view_redraw_finish (self, trans, &ret) && !ok)
     ok = type == GST_EVENT_EOS || handle (trans, g_steal_pointer (&again));
   return ok;
 }
@@ -255,7 +256,7 @@ gst_nd_view_redraw_init (GstNdViewRedraw *self, GstBaseTransform *trans)
 {
   g_mutex_init (&self->lock);
   self->chain = GST_PAD_CHAINFUNC (trans->sinkpad);
-  gst_pad_set_chain_function (trans->sinkpad, chain);
+  gst_pad_set_chain_function (trans->sinkpad, view_redraw_chain);
 }
 
 void

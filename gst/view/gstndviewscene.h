@@ -8,6 +8,8 @@
 #include "engine/backend.h"
 #include "gst/view/gstndviewsettings.h"
 #include "view/canvas.h"
+#include "view/layout.h"
+#include "view/picture.h"
 #include "view/scene.h"
 
 G_BEGIN_DECLS
@@ -56,5 +58,53 @@ gboolean gst_nd_view_scene_draw (GstNdViewScene *scene, gconstpointer data,
 
 /* The panels of the last picture. */
 const NdLayout *gst_nd_view_scene_layout (const GstNdViewScene *scene);
+
+/* A line of samples over time: mode=mmode of ndview.
+ */
+
+typedef struct _GstNdViewHistory GstNdViewHistory;
+
+/* The last @columns lines along @axis of volumes. */
+GstNdViewHistory *gst_nd_view_history_new (const NdSceneJob *job, NdAxis axis,
+    guint columns, GError **error);
+void gst_nd_view_history_free (GstNdViewHistory *history);
+gboolean gst_nd_view_history_is_of (const GstNdViewHistory *history,
+    NdAxis axis, guint columns);
+
+/* Adds the line through sample @at of the volume that @scene of @funcs has
+ * taken. */
+gboolean gst_nd_view_history_add (GstNdViewHistory *history,
+    const NdSceneFuncs *funcs, NdScene *scene, const gsize at[3],
+    GError **error);
+
+/* Draws the lines over the whole of @canvas, the last one at the right. */
+gboolean gst_nd_view_history_draw (GstNdViewHistory *history,
+    const NdLook *look, const NdCanvas *canvas, GError **error);
+
+/* The automatic window of ndview: the range of sample values between black and
+ * white, which slowly follows the volumes.
+ */
+
+/* Known if low <= high. */
+typedef struct
+{
+  gdouble low, high;
+} GstNdViewWindow;
+
+void gst_nd_view_window_forget (GstNdViewWindow *window);
+gboolean gst_nd_view_window_is_known (const GstNdViewWindow *window);
+
+/* Moves the window towards the range of the volume at @data, or takes that
+ * range if none is known. */
+gboolean gst_nd_view_window_follow (GstNdViewWindow *window, NdPicture *picture,
+    gconstpointer data, GError **error);
+
+/* The same with the threshold of the volume (nd_picture_threshold()), which is
+ * both ends of @window. */
+gboolean gst_nd_view_threshold_follow (GstNdViewWindow *window,
+    NdPicture *picture, gconstpointer data, GError **error);
+
+/* The width; 1 for a volume of one value. */
+gdouble gst_nd_view_window_width (const GstNdViewWindow *window);
 
 G_END_DECLS

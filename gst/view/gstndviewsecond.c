@@ -7,7 +7,7 @@
 #define TOLERANCE GST_MSECOND
 
 static void
-drop (GstNdViewSecond *self)
+view_second_drop (GstNdViewSecond *self)
 {
   gst_clear_buffer (&self->next.buffer);
   gst_clear_buffer (&self->current.buffer);
@@ -25,13 +25,13 @@ gst_nd_view_second_init (GstNdViewSecond *self)
 void
 gst_nd_view_second_clear (GstNdViewSecond *self)
 {
-  drop (self);
+  view_second_drop (self);
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->cond);
 }
 
 static GstFlowReturn
-chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+view_second_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   GstNdViewSecond *self = gst_pad_get_element_private (pad);
   GstFlowReturn ret = GST_FLOW_OK;
@@ -86,7 +86,7 @@ handle_event (GstPad *pad, GstObject *parent, GstEvent *event)
       break;
     case GST_EVENT_FLUSH_STOP:
       self->flushing = self->eos = FALSE;
-      drop (self);
+      view_second_drop (self);
       gst_segment_init (&self->segment, GST_FORMAT_TIME);
       break;
     default:
@@ -113,7 +113,7 @@ gst_nd_view_second_request (GstNdViewSecond *self, GstElement *element,
   if (!pad)
     return NULL;
   gst_pad_set_element_private (pad, self);
-  gst_pad_set_chain_function (pad, chain);
+  gst_pad_set_chain_function (pad, view_second_chain);
   gst_pad_set_event_function (pad, handle_event);
   gst_pad_set_query_function (pad, query);
   gst_pad_set_active (pad, TRUE);
@@ -133,7 +133,7 @@ gst_nd_view_second_release (GstNdViewSecond *self, GstElement *element,
   gst_pad_set_active (pad, FALSE);
   gst_element_remove_pad (element, pad);
   g_mutex_lock (&self->lock);
-  drop (self);
+  view_second_drop (self);
   g_mutex_unlock (&self->lock);
 }
 
@@ -143,7 +143,7 @@ gst_nd_view_second_stop (GstNdViewSecond *self, gboolean stopped)
   g_mutex_lock (&self->lock);
   self->stopped = stopped;
   if (stopped)
-    drop (self);
+    view_second_drop (self);
   g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
 }
@@ -160,7 +160,7 @@ gst_nd_view_second_end (GstNdViewSecond *self)
 
 /* Makes `current` the volume of @time. FALSE if that is not known yet. */
 static gboolean
-find (GstNdViewSecond *self, GstClockTime time)
+view_second_find (GstNdViewSecond *self, GstClockTime time)
 {
   const gboolean timed = GST_CLOCK_TIME_IS_VALID (time);
 
@@ -188,8 +188,8 @@ gst_nd_view_second_take (GstNdViewSecond *self, GstClockTime time,
   gboolean found;
 
   g_mutex_lock (&self->lock);
-  while (self->pad && !self->stopped && !find (self, time) && !self->eos
-      && !self->flushing)
+  while (self->pad && !self->stopped && !view_second_find (self, time)
+      && !self->eos && !self->flushing)
     g_cond_wait (&self->cond, &self->lock);
   found = self->pad && self->current.buffer;
   if (found) {

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "formats/recording.h"
+#include "gst/base/gstndbackends.h"
 #include "gst/base/gstndproperties.h"
-#include "gst/temporal/gstndtemporalsettings.h"
 #include "view/layout.h"
 #include "view/scene.h"
 

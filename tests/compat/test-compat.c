@@ -14,7 +14,10 @@
 #include <gst/gst.h>
 #include <string.h>
 
-#define PLUGIN "ndconv"
+/* Version 0.9 and earlier had one plugin. */
+static const gchar *const plugins[] = { "ndconv", "ndfile", "ndview",
+  "openigtlink" };
+
 #define KEY_COLUMNS 3
 
 static GPtrArray *lines;
@@ -150,10 +153,10 @@ add_type_finder (GstTypeFindFactory *factory)
 }
 
 static void
-describe_plugin (void)
+describe_plugin (const gchar *name)
 {
   GList *features =
-      gst_registry_get_feature_list_by_plugin (gst_registry_get (), PLUGIN);
+      gst_registry_get_feature_list_by_plugin (gst_registry_get (), name);
 
   for (GList *l = features; l; l = l->next) {
     g_autoptr (GstPluginFeature) feature =
@@ -263,7 +266,8 @@ main (int argc, char **argv)
 
   gst_init (&argc, &argv);
   lines = g_ptr_array_new_with_free_func (g_free);
-  describe_plugin ();
+  for (guint i = 0; i < G_N_ELEMENTS (plugins); i++)
+    describe_plugin (plugins[i]);
   if (argc > 1)
     result = check_table (argv[1]);
   else {

@@ -9,6 +9,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "filters/design.h"
+#include "filters/filterrecording.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,7 @@ main (int argc, char **argv)
 
   if (argc < 3)
     return 2;
+  nd_filter_use_recordings ();
   for (const gchar *at = argv[1]; *at && axes.n < ND_AXES; at++)
     axes.axis[axes.n++] = *at == 't' ? ND_AXIS_T : (NdAxis) (*at - 'x');
   for (int i = 3; i < argc; i++) {

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "filters/filterfile.h"
+#include "filters/filterrecording.h"
 #include "tests/filters/designs.h"
 
 #include <glib/gstdio.h>
@@ -410,6 +412,26 @@ test_nifti (void)
   }
 }
 
+/* Without the readers of recordings, a file of them is refused, until they are
+ * found. */
+static void
+test_search (void)
+{
+  static const gint16 dim[] = { 2, 2, 1, 1, 1, 1, 1, 1 };
+  static const gsize size[] = { 2, 1, 1, 1 };
+  static const gfloat samples[] = { 1, -2 };
+  static const gdouble values[] = { 1, -2 };
+  g_autoptr (GByteArray) file = new_nifti (dim, samples, 2);
+  g_autofree gchar *location = write_file ("found.nii", file->data, file->len);
+
+  nd_filter_set_recordings (NULL);
+  assert_refused ("file", &axes_xy, location, ND_ERROR_FORMAT,
+      "found.nii|.npy|ndfile|size");
+  nd_filter_set_search (nd_filter_use_recordings);
+  assert_file (location, &axes_xy, size, values);
+  nd_filter_set_search (NULL);
+}
+
 static void
 test_nifti_refused (void)
 {
@@ -437,9 +459,11 @@ main (int argc, char **argv)
   gint result;
 
   g_test_init (&argc, &argv, NULL);
+  nd_filter_use_recordings ();
   folder = g_dir_make_tmp ("ndconv-file-XXXXXX", NULL);
   g_assert_nonnull (folder);
 
+  g_test_add_func ("/search", test_search);
   g_test_add_func ("/npy/types", test_npy_types);
   g_test_add_func ("/npy/shapes", test_npy_shapes);
   for (guint i = 0; i < G_N_ELEMENTS (npy_refused); i++) {

@@ -4,6 +4,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "filters/axes.h"
+#include "filters/filterrecording.h"
 #include "filters/text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/seeds.h"
@@ -82,6 +83,7 @@ append_npy (GPtrArray *seeds, const gchar *type, const gchar *shape, guint n)
 void
 fuzz_seeds (GPtrArray *seeds)
 {
+  nd_filter_use_recordings ();
   append_npy (seeds, "<f8", "(3, 4)", 12);
   append_npy (seeds, ">f8", "(2, 2, 3)", 12);
   append_npy (seeds, "<c16", "(3, 2)", 12);

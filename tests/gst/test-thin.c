@@ -1,11 +1,11 @@
-/* What an overloaded element leaves out (gst/temporal/ndthin.h), without
+/* What an overloaded element leaves out (gst/temporal/ndorder.h), without
  * GStreamer and without a clock: a model of a source and of a slow element
  * counts the time.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "gst/temporal/ndthin.h"
+#include "gst/temporal/ndorder.h"
 #include "tests/gst/random.h"
 
 #define MS G_GUINT64_CONSTANT (1000000)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "live/samples.h"
+#include "live/imagesamples.h"
 #include "live/volume.h"
 #include "tests/live/messages.h"
 

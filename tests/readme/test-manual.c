@@ -7,7 +7,8 @@
 #include <gst/gst.h>
 #include <string.h>
 
-#define PLUGIN "ndconv"
+static const gchar *const plugins[] = { "ndconv", "ndfile", "ndview",
+  "openigtlink" };
 
 static guint n_messages;
 
@@ -23,15 +24,19 @@ static GList *
 element_factories (void)
 {
   GstRegistry *registry = gst_registry_get ();
-  GList *features = gst_registry_get_feature_list_by_plugin (registry, PLUGIN);
   GList *elements = NULL;
 
-  for (GList *l = features; l; l = l->next) {
-    if (GST_IS_ELEMENT_FACTORY (l->data))
-      elements = g_list_append (elements, gst_object_ref (l->data));
+  for (guint i = 0; i < G_N_ELEMENTS (plugins); i++) {
+    GList *features =
+        gst_registry_get_feature_list_by_plugin (registry, plugins[i]);
+
+    for (GList *l = features; l; l = l->next) {
+      if (GST_IS_ELEMENT_FACTORY (l->data))
+        elements = g_list_append (elements, gst_object_ref (l->data));
+    }
+    gst_plugin_feature_list_free (features);
   }
-  gst_plugin_feature_list_free (features);
-  g_assert_cmpuint (g_list_length (elements), >=, 8);
+  g_assert_cmpuint (g_list_length (elements), >=, 14);
   return elements;
 }
 
@@ -221,32 +226,36 @@ test_enum_numbers (void)
   gst_plugin_feature_list_free (features);
 }
 
-/* The output of the tool for the plugin and every element. */
+static void
+check_tool (const gchar *name)
+{
+  const gchar *argv[] = { "gst-inspect-1.0", name, NULL };
+  g_autofree gchar *out = NULL;
+  g_autofree gchar *err = NULL;
+  g_autoptr (GError) error = NULL;
+  gint status;
+
+  g_assert_true (g_spawn_sync (NULL, (gchar **) argv, NULL, G_SPAWN_SEARCH_PATH,
+      NULL, NULL, &out, &err, &status, &error));
+  g_assert_cmpint (status, ==, 0);
+  g_assert_cmpstr (err, ==, "");
+  g_assert_nonnull (strstr (out, name));
+  g_assert_null (strstr (out, "CRITICAL"));
+  g_assert_null (strstr (out, "WARNING"));
+  /* GStreamer's project did not publish this plugin. */
+  g_assert_null (strstr (out, "freedesktop.org"));
+}
+
+/* The output of the tool for every plugin and every element. */
 static void
 test_tool (void)
 {
   GList *features = element_factories ();
 
-  features = g_list_prepend (features, NULL);
-  for (GList *l = features; l; l = l->next) {
-    const gchar *name = l->data ? GST_OBJECT_NAME (l->data) : PLUGIN;
-    const gchar *argv[] = { "gst-inspect-1.0", name, NULL };
-    g_autofree gchar *out = NULL;
-    g_autofree gchar *err = NULL;
-    g_autoptr (GError) error = NULL;
-    gint status;
-
-    g_assert_true (g_spawn_sync (NULL, (gchar **) argv, NULL,
-        G_SPAWN_SEARCH_PATH, NULL, NULL, &out, &err, &status, &error));
-    g_assert_cmpint (status, ==, 0);
-    g_assert_cmpstr (err, ==, "");
-    g_assert_nonnull (strstr (out, name));
-    g_assert_null (strstr (out, "CRITICAL"));
-    g_assert_null (strstr (out, "WARNING"));
-    /* GStreamer's project did not publish this plugin. */
-    g_assert_null (strstr (out, "freedesktop.org"));
-  }
-  features = g_list_delete_link (features, features);
+  for (guint i = 0; i < G_N_ELEMENTS (plugins); i++)
+    check_tool (plugins[i]);
+  for (GList *l = features; l; l = l->next)
+    check_tool (GST_OBJECT_NAME (l->data));
   gst_plugin_feature_list_free (features);
 }
 

@@ -2,12 +2,12 @@
 # The lines that an installation prints make GStreamer, the shell and man find
 # the installed files.
 #
-#   test-install.sh SOURCE PLUGIN
+#   test-install.sh SOURCE FILES_OF_PLUGINS...
 #
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Copyright (C) 2026 the ndconv developers
 set -euo pipefail
-source=$1 plugin=$2
+source=$1
 folder=$(mktemp -d)/'a path'
 trap 'rm -rf "${folder%/*}"' EXIT
 mkdir "$folder"
@@ -16,7 +16,7 @@ unset LD_LIBRARY_PATH
 export GST_REGISTRY=$folder/registry
 
 mkdir -p "$folder"/{lib/pkgconfig,python,bin,presets,man/man1}
-cp "$plugin" "$folder/lib/"
+cp "${@:2}" "$folder/lib/"
 cp "$source"/presets/*.prs "$folder/presets/"
 printf '#!/bin/sh\necho found\n' >"$folder/bin/nd-found"
 chmod +x "$folder/bin/nd-found"

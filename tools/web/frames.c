@@ -88,7 +88,7 @@ begin_payload (WebFrames *self)
 }
 
 static gboolean
-take (WebFrames *self, const guint8 *bytes, gsize size)
+web_frames_take (WebFrames *self, const guint8 *bytes, gsize size)
 {
   for (gsize i = 0; i < size;) {
     if (!self->in_payload) {
@@ -127,7 +127,7 @@ web_frames_convert (GConverter *converter, const void *in, gsize in_size,
         in_size ? G_IO_ERROR_NO_SPACE : G_IO_ERROR_PARTIAL_INPUT, "No bytes");
     return G_CONVERTER_ERROR;
   }
-  if (!take (self, in, n)) {
+  if (!web_frames_take (self, in, n)) {
     g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
         "A message of the page is too large");
     return G_CONVERTER_ERROR;

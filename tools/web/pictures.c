@@ -43,11 +43,11 @@ struct _WebPictures
   gchar *why;
 };
 
-static void encode (WebPictures *self);
+static void web_pictures_encode (WebPictures *self);
 
 /* Calls @function in the main context. */
 static void
-call (WebPictures *self, GSourceFunc function)
+web_pictures_call (WebPictures *self, GSourceFunc function)
 {
   GSource *source = g_idle_source_new ();
 
@@ -64,7 +64,7 @@ call_encode (gpointer data)
   WebPictures *self = data;
 
   g_atomic_int_add (&self->pending, -1);
-  encode (self);
+  web_pictures_encode (self);
   return G_SOURCE_REMOVE;
 }
 
@@ -134,7 +134,7 @@ push_taken (WebPictures *self, GstSample *sample, gboolean keeps)
 
 /* In the thread of the stream. */
 static GstPadProbeReturn
-take (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+web_pictures_take (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   WebPictures *self = data;
   const gboolean all = needs_all (self);
@@ -149,7 +149,7 @@ take (GstPad *pad, GstPadProbeInfo *info, gpointer data)
       && push_taken (self,
           gst_sample_new (GST_PAD_PROBE_INFO_BUFFER (info), caps, NULL, NULL),
           all))
-    call (self, call_encode);
+    web_pictures_call (self, call_encode);
   return GST_PAD_PROBE_OK;
 }
 
@@ -168,8 +168,8 @@ web_pictures_new (GstPad *pad, GstElement *view, guint quality,
   self->data = data;
   self->context = g_main_context_ref_thread_default ();
   g_mutex_init (&self->lock);
-  self->probe =
-      gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, take, self, NULL);
+  self->probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER,
+      web_pictures_take, self, NULL);
   return self;
 }
 
@@ -209,7 +209,7 @@ take_jpeg (GstAppSink *sink, gpointer data)
     self->jpeg = g_bytes_new_take (bytes, size);
     g_mutex_unlock (&self->lock);
   }
-  call (self, announce);
+  web_pictures_call (self, announce);
   return GST_FLOW_OK;
 }
 
@@ -259,7 +259,7 @@ stop_encoder (WebPictures *self)
 
 /* Says each reason once. */
 static void
-fail (WebPictures *self, const gchar *why)
+web_pictures_fail (WebPictures *self, const gchar *why)
 {
   self->broken = g_get_monotonic_time ();
   self->busy = FALSE;
@@ -271,7 +271,7 @@ fail (WebPictures *self, const gchar *why)
 }
 
 static gboolean
-watch (GstBus *bus, GstMessage *message, gpointer data)
+web_pictures_watch (GstBus *bus, GstMessage *message, gpointer data)
 {
   WebPictures *self = data;
   g_autoptr (GError) error = NULL;
@@ -279,7 +279,7 @@ watch (GstBus *bus, GstMessage *message, gpointer data)
   if (GST_MESSAGE_TYPE (message) != GST_MESSAGE_ERROR)
     return G_SOURCE_CONTINUE;
   gst_message_parse_error (message, &error, NULL);
-  fail (self, error->message);
+  web_pictures_fail (self, error->message);
   return G_SOURCE_CONTINUE;
 }
 
@@ -332,7 +332,7 @@ start_encoder (WebPictures *self, GstCaps *caps, GError **error)
   out = gst_bin_get_by_name (GST_BIN (self->encoder), "out");
   gst_app_sink_set_callbacks (GST_APP_SINK (out), &callbacks, self, NULL);
   bus = gst_element_get_bus (self->encoder);
-  gst_bus_add_watch (bus, watch, self);
+  gst_bus_add_watch (bus, web_pictures_watch, self);
   self->caps = gst_caps_ref (caps);
   gst_element_set_state (self->encoder, GST_STATE_PLAYING);
   return TRUE;
@@ -354,7 +354,7 @@ encode_sample (WebPictures *self, GstSample *sample)
   if (self->encoder && !gst_caps_is_equal (self->caps, caps))
     stop_encoder (self);
   if (!self->encoder && !start_encoder (self, caps, &error)) {
-    fail (self, error->message);
+    web_pictures_fail (self, error->message);
     return;
   }
   if (self->view)
@@ -365,7 +365,7 @@ encode_sample (WebPictures *self, GstSample *sample)
 }
 
 static void
-encode (WebPictures *self)
+web_pictures_encode (WebPictures *self)
 {
   for (;;) {
     g_autoptr (GstSample) sample = NULL;

@@ -30,7 +30,7 @@ struct _WebRecorder
 
 /* In the thread of the stream. */
 static GstPadProbeReturn
-take (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+web_recorder_take (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   WebRecorder *self = data;
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
@@ -86,7 +86,7 @@ web_recorder_has_ended (WebRecorder *self, GError **error)
 
 /* Also a link that leads to nothing, which somebody may have planted. */
 static gboolean
-is_taken (const gchar *path)
+web_recorder_is_taken (const gchar *path)
 {
   return g_file_test (path, G_FILE_TEST_EXISTS)
       || g_file_test (path, G_FILE_TEST_IS_SYMLINK);
@@ -106,7 +106,7 @@ make_path (const gchar *folder)
     g_autofree gchar *path = g_build_filename (folder, name, NULL);
     g_autofree gchar *part_path = g_build_filename (folder, part, NULL);
 
-    if (!is_taken (path) && !is_taken (part_path))
+    if (!web_recorder_is_taken (path) && !web_recorder_is_taken (part_path))
       return g_steal_pointer (&path);
   }
 }
@@ -188,8 +188,8 @@ web_recorder_new (GstPad *pad, const gchar *folder,
     web_recorder_free (self);
     return NULL;
   }
-  self->probe =
-      gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, take, self, NULL);
+  self->probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER,
+      web_recorder_take, self, NULL);
   return self;
 }
 

@@ -180,8 +180,8 @@ add_headers (SoupServerMessage *message)
 
 /* Before libsoup looks at a body or makes a WebSocket. */
 static void
-check (SoupServer *server, SoupServerMessage *message, const char *path,
-    GHashTable *query, gpointer data)
+web_server_check (SoupServer *server, SoupServerMessage *message,
+    const char *path, GHashTable *query, gpointer data)
 {
   WebServer *self = data;
 
@@ -195,8 +195,8 @@ check (SoupServer *server, SoupServerMessage *message, const char *path,
 }
 
 static void
-answer (SoupServer *server, SoupServerMessage *message, const char *path,
-    GHashTable *query, gpointer data)
+web_server_answer (SoupServer *server, SoupServerMessage *message,
+    const char *path, GHashTable *query, gpointer data)
 {
   WebServer *self = data;
 
@@ -254,7 +254,7 @@ answer_live (SoupServer *server, SoupServerMessage *message, const char *path,
     GHashTable *query, gpointer data)
 {
   if (strcmp (path, "/live") != 0)
-    answer (server, message, path, query, data);
+    web_server_answer (server, message, path, query, data);
   else if (soup_websocket_server_process_handshake (message, NULL, NULL, NULL,
                NULL))
     g_signal_connect (message, "wrote-informational", G_CALLBACK (open_live),
@@ -276,7 +276,7 @@ web_server_send_state (WebServer *self)
 }
 
 static gboolean
-sweep (gpointer data)
+web_server_sweep (gpointer data)
 {
   WebServer *self = data;
 
@@ -361,16 +361,18 @@ web_server_new (WebPlayer *player, guint port, const gchar *address,
   self->token = make_token ();
   self->guard = web_guard_new (self->server, self->token, address != NULL,
       (const gchar *const *) names);
-  soup_server_add_early_handler (self->server, "/", check, self, NULL);
-  soup_server_add_handler (self->server, "/", answer, self, NULL);
-  soup_server_add_early_handler (self->server, "/live", check, self, NULL);
+  soup_server_add_early_handler (self->server, "/", web_server_check, self,
+      NULL);
+  soup_server_add_handler (self->server, "/", web_server_answer, self, NULL);
+  soup_server_add_early_handler (self->server, "/live", web_server_check, self,
+      NULL);
   soup_server_add_handler (self->server, "/live", answer_live, self, NULL);
   if (!listen_on (self, port, address, error)) {
     web_server_free (self);
     return NULL;
   }
   self->url = make_url (self, address);
-  self->sweep = g_timeout_add (SWEEP_MILLISECONDS, sweep, self);
+  self->sweep = g_timeout_add (SWEEP_MILLISECONDS, web_server_sweep, self);
   return self;
 }
 

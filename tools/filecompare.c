@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "tools/compare.h"
+#include "tools/filecompare.h"
 
 #include "core/convert.h"
 #include "core/error.h"

@@ -1,10 +1,12 @@
-/* Type finding for files of recordings: application/x-nifti,
- * application/x-nrrd, application/x-metaimage, application/x-npy,
- * application/x-npz.
+/* The plugin ndfile: its elements, and type finding for files of recordings:
+ * application/x-nifti, application/x-nrrd, application/x-metaimage,
+ * application/x-npy, application/x-npz.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "filters/filterrecording.h"
+#include "gst/base/gstndbackends.h"
 #include "gst/gstndelements.h"
 
 #include <string.h>
@@ -12,8 +14,8 @@
 
 #include "formats/metaimage.h"
 #include "formats/nifti.h"
+#include "formats/npy.h"
 #include "formats/npyheader.h"
-#include "formats/npz.h"
 #include "formats/nrrd.h"
 
 /* Compressed bytes that surely contain the header of a NIfTI file. */
@@ -31,7 +33,7 @@
 
 /* The first @n bytes of the file, at most @most. */
 static const guint8 *
-peek (GstTypeFind *find, guint most, guint *n)
+file_peek (GstTypeFind *find, guint most, guint *n)
 {
   const guint64 length = gst_type_find_get_length (find);
   const guint8 *bytes;
@@ -49,7 +51,7 @@ peek (GstTypeFind *find, guint most, guint *n)
 /* Decompresses the start of gzip data to at most @size bytes. Returns their
  * number. */
 static gsize
-unpack (const guint8 *packed, guint n, guint8 *bytes, gsize size)
+file_unpack (const guint8 *packed, guint n, guint8 *bytes, gsize size)
 {
   z_stream stream = { .next_in = (guint8 *) packed,
     .avail_in = n,
@@ -71,12 +73,12 @@ find_nifti (GstTypeFind *find, gpointer data)
   guint n;
   gsize size;
 
-  bytes = peek (find, PACKED, &n);
+  bytes = file_peek (find, PACKED, &n);
   if (!bytes)
     return;
   size = n;
   if (n > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
-    size = unpack (bytes, n, unpacked, sizeof (unpacked));
+    size = file_unpack (bytes, n, unpacked, sizeof (unpacked));
     bytes = unpacked;
   }
   if (nd_nifti_detect (bytes, size))
@@ -88,7 +90,7 @@ static void
 find_nrrd (GstTypeFind *find, gpointer data)
 {
   guint n;
-  const guint8 *bytes = peek (find, 16, &n);
+  const guint8 *bytes = file_peek (find, 16, &n);
 
   if (bytes && nd_nrrd_detect (bytes, n))
     gst_type_find_suggest_empty_simple (find, GST_TYPE_FIND_MAXIMUM, NRRD_CAPS);
@@ -98,7 +100,7 @@ static void
 find_metaimage (GstTypeFind *find, gpointer data)
 {
   guint n;
-  const guint8 *bytes = peek (find, 1024, &n);
+  const guint8 *bytes = file_peek (find, 1024, &n);
 
   /* Any text file could start with the first keyword alone. */
   if (bytes && nd_metaimage_detect (bytes, n)
@@ -111,7 +113,7 @@ static void
 find_npy (GstTypeFind *find, gpointer data)
 {
   guint n;
-  const guint8 *bytes = peek (find, 16, &n);
+  const guint8 *bytes = file_peek (find, 16, &n);
 
   if (bytes && nd_npy_detect (bytes, n))
     gst_type_find_suggest_empty_simple (find, GST_TYPE_FIND_MAXIMUM, NPY_CAPS);
@@ -123,7 +125,7 @@ find_npz (GstTypeFind *find, gpointer data)
 {
   guint n;
   gsize length;
-  const guint8 *bytes = peek (find, 1024, &n);
+  const guint8 *bytes = file_peek (find, 1024, &n);
 
   if (!bytes || n < ZIP_MEMBER || !nd_npz_detect (bytes, n))
     return;
@@ -133,8 +135,8 @@ find_npz (GstTypeFind *find, gpointer data)
     gst_type_find_suggest_empty_simple (find, GST_TYPE_FIND_MAXIMUM, NPZ_CAPS);
 }
 
-gboolean
-gst_nd_type_find_register (GstPlugin *plugin)
+static gboolean
+register_type_finders (GstPlugin *plugin)
 {
   g_autoptr (GstCaps) nifti = gst_caps_new_empty_simple (NIFTI_CAPS);
   g_autoptr (GstCaps) nrrd = gst_caps_new_empty_simple (NRRD_CAPS);
@@ -156,3 +158,21 @@ gst_nd_type_find_register (GstPlugin *plugin)
       find_npz, "npz", npz, NULL, NULL);
   return ok;
 }
+
+static gboolean
+plugin_init (GstPlugin *plugin)
+{
+  gboolean ok = FALSE;
+
+  gst_nd_backends_init (plugin);
+  nd_filter_use_recordings ();
+  ok |= GST_ELEMENT_REGISTER (nddemux, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndfilesrc, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndfilesink, plugin);
+  ok |= register_type_finders (plugin);
+  return ok;
+}
+
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, ndfile,
+    "Recordings of volumes: NIfTI, NRRD, DICOM, TIFF, HDF5, OME-Zarr, …",
+    plugin_init, PACKAGE_VERSION, "LGPL", "ndconv", PACKAGE_ORIGIN)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "live/samples.h"
+#include "live/imagesamples.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "formats/recording.h"
 #include "core/fork.h"
+#include "formats/recording.h"
 #include "lib/private.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "formats/recording.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 
@@ -31,5 +32,12 @@ gboolean nd_recording_convert (NdReader *reader, const gchar *path,
  * if all of them can be read. */
 gboolean nd_folder_check (const gchar *path, guint64 max_memory,
     NdTruncated truncated);
+
+/* Messages of ndconv-file.
+ */
+
+/* @text without control characters, and with the options of the program where
+ * readers name the properties of elements. */
+gchar *nd_message_text (const gchar *text);
 
 G_END_DECLS

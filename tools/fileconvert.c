@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "tools/convert.h"
+#include "tools/fileconvert.h"
 
 #include "core/convert.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/printable.h"
 #include "filters/axes.h"
 #include "filters/units.h"
 #include "formats/target.h"
-#include "tools/message.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,7 @@ typedef struct
 } Copy;
 
 static gboolean
-refuse (GError **error, const gchar *option, const gchar *text,
+file_convert_refuse (GError **error, const gchar *option, const gchar *text,
     const gchar *must)
 {
   g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS, "--%s is %s; it must be %s",
@@ -40,7 +40,8 @@ refuse (GError **error, const gchar *option, const gchar *text,
 
 /* A number up to @stop, or @missing if there is none. */
 static gboolean
-read_number (const gchar **at, gchar stop, guint64 missing, guint64 *number)
+file_convert_read_number (const gchar **at, gchar stop, guint64 missing,
+    guint64 *number)
 {
   gchar *end;
 
@@ -63,21 +64,21 @@ read_crop (Copy *copy, const gchar *text, GError **error)
   for (guint a = 0; a < 4; a++) {
     const guint64 n = copy->end[a];
 
-    if (!read_number (&at, ':', 0, &copy->begin[a]))
-      return refuse (error, "crop", text, must);
+    if (!file_convert_read_number (&at, ':', 0, &copy->begin[a]))
+      return file_convert_refuse (error, "crop", text, must);
     at++;
-    if (!read_number (&at, ',', n, &copy->end[a])
+    if (!file_convert_read_number (&at, ',', n, &copy->end[a])
         || copy->begin[a] >= copy->end[a] || copy->end[a] > n)
-      return refuse (error, "crop", text, must);
+      return file_convert_refuse (error, "crop", text, must);
     if (*at == '\0')
       return TRUE;
     at++;
   }
-  return refuse (error, "crop", text, must);
+  return file_convert_refuse (error, "crop", text, must);
 }
 
 static gboolean
-read_axes (Copy *copy, const gchar *text, GError **error)
+file_convert_read_axes (Copy *copy, const gchar *text, GError **error)
 {
   const gchar *at = text;
   guint seen = 0;
@@ -91,7 +92,7 @@ read_axes (Copy *copy, const gchar *text, GError **error)
     seen |= 1 << copy->from[a];
   }
   return (seen == 7 && *at == '\0')
-      || refuse (error, "axes", text,
+      || file_convert_refuse (error, "axes", text,
           "x, y and z in the order of the copy, each with a minus if it is "
           "reversed, as yxz or x-yz");
 }
@@ -99,7 +100,7 @@ read_axes (Copy *copy, const gchar *text, GError **error)
 /* The fraction of the smallest numbers that is @value but for rounding: a
  * convergent of its continued fraction. FALSE if no two gint make it. */
 static gboolean
-find_fraction (gdouble value, gint64 *n, gint64 *d)
+file_convert_find_fraction (gdouble value, gint64 *n, gint64 *d)
 {
   gint64 before[2] = { 0, 1 };
   gdouble rest = value;
@@ -140,12 +141,12 @@ read_rate (Copy *copy, const gchar *text, GError **error)
   if (*end == '/')
     d = g_ascii_strtoll (end + 1, &end, 10);
   if ((*end != '\0' || n > G_MAXINT || d > G_MAXINT || n < 1 || d < 1)
-      && !find_fraction (value, &n, &d))
-    return refuse (error, "rate", text,
+      && !file_convert_find_fraction (value, &n, &d))
+    return file_convert_refuse (error, "rate", text,
         "a fraction of two numbers up to 2147483647, as 20, 29.97 or "
         "30000/1001");
   if ((gdouble) copy->in.volumes * d / n >= SECONDS_MAX)
-    return refuse (error, "rate", text,
+    return file_convert_refuse (error, "rate", text,
         "so high that the recording takes less than 292 years");
   copy->in.rate_n = n;
   copy->in.rate_d = d;
@@ -160,12 +161,12 @@ read_conversion (Copy *copy, const NdConversion *conversion, GError **error)
 
   if (conversion->type
       && !nd_sample_from_name (conversion->type, &copy->out.type))
-    return refuse (error, "type", conversion->type,
+    return file_convert_refuse (error, "type", conversion->type,
         "uint8, int8, uint16, int16, uint32, int32, float16, float32 or "
         "float64");
   if (conversion->spacing) {
     if (!nd_units_parse_spacing (conversion->spacing, spacing))
-      return refuse (error, "spacing", conversion->spacing,
+      return file_convert_refuse (error, "spacing", conversion->spacing,
           "1 to 3 numbers above 0, in mm or with a unit, as 0.3um:0.3um:1um");
     for (guint a = 0; a < 9 && !geometry->known; a++)
       geometry->directions[a] = a % 4 == 0;
@@ -174,7 +175,8 @@ read_conversion (Copy *copy, const NdConversion *conversion, GError **error)
   }
   return (!conversion->rate || read_rate (copy, conversion->rate, error))
       && (!conversion->crop || read_crop (copy, conversion->crop, error))
-      && (!conversion->axes || read_axes (copy, conversion->axes, error));
+      && (!conversion->axes
+          || file_convert_read_axes (copy, conversion->axes, error));
 }
 
 /* Size and geometry of the copy. The first sample of a reversed axis is the
@@ -207,7 +209,7 @@ set_output (Copy *copy)
 
 /* Copies the range of a volume, and turns it, in the type of the input. */
 static void
-turn (const Copy *copy, const guint8 *in, guint8 *out)
+file_convert_turn (const Copy *copy, const guint8 *in, guint8 *out)
 {
   const gsize width =
       copy->in.shape.components * nd_sample_size (copy->in.type);
@@ -248,7 +250,7 @@ turn (const Copy *copy, const guint8 *in, guint8 *out)
   break
 
 static void
-store (gpointer to, gsize i, NdSampleType type, gdouble value)
+file_convert_store (gpointer to, gsize i, NdSampleType type, gdouble value)
 {
   switch (type) {
     case ND_UINT8:
@@ -283,14 +285,14 @@ change_type (Copy *copy, const guint8 *in, gsize n, guint8 *out)
     const gdouble value = nd_sample_value (in, i, copy->in.type);
     gdouble stored;
 
-    store (out, i, type, value);
+    file_convert_store (out, i, type, value);
     stored = nd_sample_value (out, i, type);
     copy->rounded += stored != value && !(isnan (stored) && isnan (value));
   }
 }
 
 static void
-warn (const gchar *text)
+file_convert_warn (const gchar *text)
 {
   g_autofree gchar *message = nd_message_text (text);
 
@@ -322,7 +324,7 @@ make_metadata (const Copy *copy, const NdMetadata *source,
 }
 
 static gboolean
-has_times (NdReader *reader)
+file_convert_has_times (NdReader *reader)
 {
   return nd_reader_recording (reader)->rate_n > 0
       || nd_reader_metadata (reader)->times->len > 0;
@@ -335,9 +337,9 @@ find_time (const Copy *copy, NdReader *reader, guint64 volume,
 {
   if (conversion->rate)
     return (volume - copy->begin[3]) * 1e9 * copy->in.rate_d / copy->in.rate_n;
-  return has_times (reader) ? nd_reader_time (reader, volume)
+  return file_convert_has_times (reader) ? nd_reader_time (reader, volume)
           - nd_reader_time (reader, copy->begin[3])
-                            : -1;
+                                         : -1;
 }
 
 static gboolean
@@ -363,7 +365,7 @@ copy_volumes (Copy *copy, NdReader *reader, NdWriter *writer,
 
     if (!nd_reader_read (reader, read, error))
       return FALSE;
-    turn (copy, read, part);
+    file_convert_turn (copy, read, part);
     if (copy->in.type != copy->out.type) {
       change_type (copy, part, samples, converted);
       volume = converted;
@@ -393,7 +395,7 @@ nd_recording_convert (NdReader *reader, const gchar *path,
     return FALSE;
   set_output (&copy);
   for (const gchar *const *text = nd_reader_warnings (reader); *text; text++)
-    warn (*text);
+    file_convert_warn (*text);
   metadata = make_metadata (&copy, nd_reader_metadata (reader), conversion);
   writer = nd_writer_open (path, conversion->compress, error);
   if (!writer || !nd_writer_begin (writer, &copy.out, error))
@@ -403,14 +405,37 @@ nd_recording_convert (NdReader *reader, const gchar *path,
       || !nd_writer_finish (writer, error))
     return FALSE;
   if (nd_writer_warning (writer))
-    warn (nd_writer_warning (writer));
+    file_convert_warn (nd_writer_warning (writer));
   if (copy.rounded > 0) {
     g_autofree gchar *text =
         g_strdup_printf ("%" G_GUINT64_FORMAT " samples are no numbers of %s "
                          "and were rounded or limited",
             copy.rounded, nd_sample_name (copy.out.type));
 
-    warn (text);
+    file_convert_warn (text);
   }
   return TRUE;
+}
+
+/* Messages of ndconv-file.
+ */
+
+gchar *
+nd_message_text (const gchar *text)
+{
+  static const gchar *const names[][2] = {
+    { "set volume-size to ", "give --volume-size=" },
+    { "which truncated=keep reads", "which --truncated=keep reads" },
+    { ": max-memory ", ": --max-memory " },
+    { "or max-memory", "or --max-memory" },
+  };
+  gchar *message = nd_printable (text);
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_auto (GStrv) parts = g_strsplit (message, names[i][0], -1);
+
+    g_free (message);
+    message = g_strjoinv (names[i][1], parts);
+  }
+  return message;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "tools/picture.h"
+#include "tools/filepicture.h"
 
 #include "core/convert.h"
 #include "core/error.h"
-#include "tools/compare.h"
+#include "tools/filecompare.h"
 #include "tools/pngfile.h"
 #include "view/picture.h"
 
@@ -53,8 +53,9 @@ canvas_init (Canvas *canvas, const NdShape *shape, guint n, GError **error)
 /* Draws @volume as picture @i of @canvas. If *@high is not above *@low, they
  * are set to the range of the picture. */
 static gboolean
-draw (Canvas *canvas, guint i, gconstpointer volume, NdSampleType type,
-    const NdShape *shape, gdouble *low, gdouble *high, GError **error)
+file_picture_draw (Canvas *canvas, guint i, gconstpointer volume,
+    NdSampleType type, const NdShape *shape, gdouble *low, gdouble *high,
+    GError **error)
 {
   const NdSampleType computed = nd_sample_computed (type, ND_PRECISION_SINGLE);
   g_autoptr (NdPicture) picture =
@@ -88,7 +89,7 @@ draw (Canvas *canvas, guint i, gconstpointer volume, NdSampleType type,
 }
 
 static gboolean
-save (const Canvas *canvas, const gchar *path, GError **error)
+file_picture_save (const Canvas *canvas, const gchar *path, GError **error)
 {
   png_image image = { .version = PNG_IMAGE_VERSION,
     .width = canvas->row / canvas->channels,
@@ -99,7 +100,7 @@ save (const Canvas *canvas, const gchar *path, GError **error)
 }
 
 static gpointer
-read_volume (NdReader *reader, gint64 number, GError **error)
+file_picture_read_volume (NdReader *reader, gint64 number, GError **error)
 {
   const NdRecording *recording = nd_reader_recording (reader);
   g_autofree gpointer volume = NULL;
@@ -130,15 +131,15 @@ nd_recording_draw (NdReader *reader, gint64 number, const gchar *path,
     GError **error)
 {
   const NdRecording *recording = nd_reader_recording (reader);
-  g_autofree gpointer volume = read_volume (reader, number, error);
+  g_autofree gpointer volume = file_picture_read_volume (reader, number, error);
   Canvas canvas = { 0 };
   gdouble low = 0, high = 0;
   gboolean ok;
 
   ok = volume && canvas_init (&canvas, &recording->shape, 1, error)
-      && draw (&canvas, 0, volume, recording->type, &recording->shape, &low,
-          &high, error)
-      && save (&canvas, path, error);
+      && file_picture_draw (&canvas, 0, volume, recording->type,
+          &recording->shape, &low, &high, error)
+      && file_picture_save (&canvas, path, error);
   g_free (canvas.pixels);
   return ok;
 }
@@ -167,9 +168,9 @@ nd_recordings_draw (NdReader *a, NdReader *b, gint64 number, const gchar *path,
 {
   const NdRecording *of_a = nd_reader_recording (a);
   const NdRecording *of_b = nd_reader_recording (b);
-  g_autofree gpointer volume_a = read_volume (a, number, error);
+  g_autofree gpointer volume_a = file_picture_read_volume (a, number, error);
   g_autofree gpointer volume_b =
-      volume_a ? read_volume (b, number, error) : NULL;
+      volume_a ? file_picture_read_volume (b, number, error) : NULL;
   g_autofree gfloat *difference = NULL;
   Canvas canvas = { 0 };
   gdouble low = 0, high = 0, most, least;
@@ -186,13 +187,13 @@ nd_recordings_draw (NdReader *a, NdReader *b, gint64 number, const gchar *path,
   most = most > 0 ? most : 1;
   least = -most;
   ok = canvas_init (&canvas, &of_a->shape, 3, error)
-      && draw (&canvas, 0, volume_a, of_a->type, &of_a->shape, &low, &high,
-          error)
-      && draw (&canvas, 1, volume_b, of_b->type, &of_b->shape, &low, &high,
-          error)
-      && draw (&canvas, 2, difference, ND_FLOAT32, &of_a->shape, &least, &most,
-          error)
-      && save (&canvas, path, error);
+      && file_picture_draw (&canvas, 0, volume_a, of_a->type, &of_a->shape,
+          &low, &high, error)
+      && file_picture_draw (&canvas, 1, volume_b, of_b->type, &of_b->shape,
+          &low, &high, error)
+      && file_picture_draw (&canvas, 2, difference, ND_FLOAT32, &of_a->shape,
+          &least, &most, error)
+      && file_picture_save (&canvas, path, error);
   g_free (canvas.pixels);
   return ok;
 }

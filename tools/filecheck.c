@@ -6,8 +6,7 @@
 #include "core/printable.h"
 #include "formats/dicom.h"
 #include "formats/zarr.h"
-#include "tools/convert.h"
-#include "tools/message.h"
+#include "tools/fileconvert.h"
 
 #include <string.h>
 
@@ -24,7 +23,7 @@ typedef struct
 
 /* Most texts have the path. */
 static void
-say (const gchar *what, const gchar *path, const gchar *text)
+file_check_say (const gchar *what, const gchar *path, const gchar *text)
 {
   g_autofree gchar *file = nd_printable (path);
   g_autofree gchar *message = nd_message_text (text);
@@ -69,12 +68,12 @@ check_recording (Check *check, const gchar *path)
     return;
   }
   if (!reader || !read_all (check, reader, &error)) {
-    say ("not read", path, error->message);
+    file_check_say ("not read", path, error->message);
     check->failed++;
     return;
   }
   for (const gchar *const *text = nd_reader_warnings (reader); *text; text++)
-    say ("warning", path, *text);
+    file_check_say ("warning", path, *text);
   check->sound++;
 }
 
@@ -121,13 +120,13 @@ check_series (Check *check, const gchar *path, GPtrArray *names)
 }
 
 static gint
-compare_names (gconstpointer a, gconstpointer b)
+file_check_compare_names (gconstpointer a, gconstpointer b)
 {
   return strcmp (*(const gchar *const *) a, *(const gchar *const *) b);
 }
 
 static void
-check_path (Check *check, const gchar *path, guint depth)
+file_check_check_path (Check *check, const gchar *path, guint depth)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) names = NULL;
@@ -140,7 +139,7 @@ check_path (Check *check, const gchar *path, guint depth)
   }
   dir = g_dir_open (path, 0, &error);
   if (!dir || depth == 0) {
-    say ("not read", path, dir ? "it is too deep" : error->message);
+    file_check_say ("not read", path, dir ? "it is too deep" : error->message);
     check->failed++;
     g_clear_pointer (&dir, g_dir_close);
     return;
@@ -149,14 +148,14 @@ check_path (Check *check, const gchar *path, guint depth)
   while ((name = g_dir_read_name (dir)))
     g_ptr_array_add (names, g_build_filename (path, name, NULL));
   g_dir_close (dir);
-  g_ptr_array_sort (names, compare_names);
+  g_ptr_array_sort (names, file_check_compare_names);
   check_series (check, path, names);
   for (guint i = 0; i < names->len; i++) {
     name = names->pdata[i];
     /* A link to a folder may lead back. */
     if (!g_file_test (name, G_FILE_TEST_IS_SYMLINK)
         || !g_file_test (name, G_FILE_TEST_IS_DIR))
-      check_path (check, name, depth - 1);
+      file_check_check_path (check, name, depth - 1);
   }
 }
 
@@ -165,7 +164,7 @@ nd_folder_check (const gchar *path, guint64 max_memory, NdTruncated truncated)
 {
   Check check = { .max_memory = max_memory, .truncated = truncated };
 
-  check_path (&check, path, DEPTH_MAX);
+  file_check_check_path (&check, path, DEPTH_MAX);
   g_print ("total       %u recordings were read, %" G_GUINT64_FORMAT
            " volumes, %" G_GUINT64_FORMAT
            " bytes; %u cannot be read; %u other files\n",
