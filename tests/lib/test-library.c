@@ -842,9 +842,6 @@ test_array_errors (void)
   set (settings, "backend", "cpu");
   g_assert_false (nd_convolve (filters, settings, &a, &b, NULL, &error));
   expect (&error, ND_ERROR_SETTINGS, "memory of a GPU");
-  set (settings, "backend", "tpu");
-  g_assert_false (nd_convolve (filters, settings, &b, &b, NULL, &error));
-  expect (&error, ND_ERROR_INIT, "tpu");
 }
 
 static void
