@@ -7,16 +7,12 @@
 #pragma once
 
 #include "analysis/structure.h"
+#include "core/inline.h"
 
 #include <math.h>
 #include <string.h>
 
 /* A device keeps arrays in registers if all their indices are constants. */
-#ifdef __CUDACC__
-#define ND_INLINE static __host__ __device__ __forceinline__
-#else
-#define ND_INLINE static inline
-#endif
 #ifdef __CUDA_ARCH__
 #define ND_UNROLL _Pragma ("unroll")
 #else

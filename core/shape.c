@@ -5,21 +5,45 @@
 
 #include <string.h>
 
+#define SAMPLES                                                             \
+  { ND_UINT8, "8 bit unsigned, 0 to 255", "uint8" },                        \
+      { ND_INT16, "16 bit signed, -32768 to 32767", "int16" },              \
+      { ND_UINT16, "16 bit unsigned, 0 to 65535", "uint16" },               \
+      { ND_FLOAT32, "32 bit floating point (IEEE 754)", "float32" },        \
+      { ND_INT8, "8 bit signed, -128 to 127", "int8" },                     \
+      { ND_INT32, "32 bit signed, computed in double precision", "int32" }, \
+      { ND_UINT32, "32 bit unsigned, computed in double precision",         \
+        "uint32" },                                                         \
+      { ND_FLOAT16, "16 bit floating point (IEEE 754)", "float16" },        \
+  {                                                                         \
+    ND_FLOAT64, "64 bit floating point (IEEE 754)", "float64"               \
+  }
+
+ND_DEFINE_ENUM (nd_sample_enum, "GstNdSampleType", SAMPLES);
+ND_DEFINE_ENUM (nd_output_type_enum, "GstNdOutputType",
+    { ND_SAMPLE_SAME, "Type of the input", "same" }, SAMPLES);
+ND_DEFINE_ENUM (nd_precision_enum, "GstNdPrecision",
+    { ND_PRECISION_SINGLE, "Samples, coefficients and sums in float32",
+        "single" },
+    { ND_PRECISION_DOUBLE,
+        "Samples, coefficients and sums in float64, by every method but "
+        "tensor; relative L2 error of at most 1e-14, of method=fft 1e-13",
+        "double" });
+
 static const struct
 {
-  const gchar *name;
   gsize size;
   NdSampleType computed[ND_PRECISION_END];
 } samples[ND_STREAM_TYPES] = {
-  [ND_UINT8] = { "uint8", 1, { ND_UINT8, ND_UINT8 } },
-  [ND_INT16] = { "int16", 2, { ND_INT16, ND_INT16 } },
-  [ND_UINT16] = { "uint16", 2, { ND_UINT16, ND_UINT16 } },
-  [ND_FLOAT32] = { "float32", 4, { ND_FLOAT32, ND_FLOAT32 } },
-  [ND_INT8] = { "int8", 1, { ND_INT16, ND_INT16 } },
-  [ND_INT32] = { "int32", 4, { ND_FLOAT32, ND_FLOAT64 } },
-  [ND_UINT32] = { "uint32", 4, { ND_FLOAT32, ND_FLOAT64 } },
-  [ND_FLOAT16] = { "float16", 2, { ND_FLOAT32, ND_FLOAT32 } },
-  [ND_FLOAT64] = { "float64", 8, { ND_FLOAT32, ND_FLOAT64 } },
+  [ND_UINT8] = { 1, { ND_UINT8, ND_UINT8 } },
+  [ND_INT16] = { 2, { ND_INT16, ND_INT16 } },
+  [ND_UINT16] = { 2, { ND_UINT16, ND_UINT16 } },
+  [ND_FLOAT32] = { 4, { ND_FLOAT32, ND_FLOAT32 } },
+  [ND_INT8] = { 1, { ND_INT16, ND_INT16 } },
+  [ND_INT32] = { 4, { ND_FLOAT32, ND_FLOAT64 } },
+  [ND_UINT32] = { 4, { ND_FLOAT32, ND_FLOAT64 } },
+  [ND_FLOAT16] = { 2, { ND_FLOAT32, ND_FLOAT32 } },
+  [ND_FLOAT64] = { 8, { ND_FLOAT32, ND_FLOAT64 } },
 };
 
 gsize
@@ -31,13 +55,13 @@ nd_sample_size (NdSampleType type)
 const gchar *
 nd_sample_name (NdSampleType type)
 {
-  return samples[type].name;
+  return nd_enum_name (&nd_sample_enum, type);
 }
 
 const gchar *
 nd_precision_name (NdPrecision precision)
 {
-  return precision == ND_PRECISION_SINGLE ? "single" : "double";
+  return nd_enum_name (&nd_precision_enum, precision);
 }
 
 gboolean
@@ -61,13 +85,12 @@ nd_sample_precision (NdSampleType type, NdPrecision wanted)
 gboolean
 nd_sample_from_name (const gchar *name, NdSampleType *type)
 {
-  for (guint i = 0; i < ND_STREAM_TYPES; i++) {
-    if (samples[i].name && g_ascii_strcasecmp (name, samples[i].name) == 0) {
-      *type = i;
-      return TRUE;
-    }
-  }
-  return FALSE;
+  gint number;
+
+  if (!nd_enum_from_name (&nd_sample_enum, name, &number))
+    return FALSE;
+  *type = number;
+  return TRUE;
 }
 
 gboolean

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "core/schema.h"
 
 G_BEGIN_DECLS
 
@@ -60,6 +60,8 @@ typedef enum
 /* Length of an array that is indexed by precision. */
 #define ND_PRECISION_END 2
 
+extern const NdEnum nd_precision_enum;
+
 /* The value of the property: "single" or "double". */
 const gchar *nd_precision_name (NdPrecision precision);
 
@@ -72,6 +74,9 @@ const gchar *nd_precision_name (NdPrecision precision);
   case ND_UINT32:            \
   case ND_FLOAT16:           \
   case ND_FLOAT64
+
+/* The types of streams; and those of outputs, with ND_SAMPLE_SAME. */
+extern const NdEnum nd_sample_enum, nd_output_type_enum;
 
 /* Bytes of one sample. */
 gsize nd_sample_size (NdSampleType type);

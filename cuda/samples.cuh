@@ -90,46 +90,13 @@ void pad_volume (const Pad &pad, const NdSamples *volume, NdSampleType type,
 /* The value of Pad::border if memory around the volume holds the border. */
 constexpr int BORDER_IN_MEMORY = -1;
 
-static_assert (ND_BORDER_END == ND_BORDER_WRAP + 1,
-    "border_index() lacks a border");
-
-/* nd_border_index() on the device. Indices up to @n samples beyond the edge,
- * which are most of them, need no division. */
+/* nd_border_index_int(), or @i for BORDER_IN_MEMORY. */
 __device__ inline int
 border_index (int border, int i, int n)
 {
-  int period, j;
-
-  if (i >= 0 && i < n)
-    return i;
-  switch (border) {
-    case BORDER_IN_MEMORY:
-      return i;
-    case ND_BORDER_CONSTANT:
-      return -1;
-    case ND_BORDER_NEAREST:
-      return i < 0 ? 0 : n - 1;
-    case ND_BORDER_REFLECT:
-      j = (i < 0 ? 0 : 2 * n) - 1 - i;
-      if (j >= 0 && j < n)
-        return j;
-      period = 2 * n;
-      j = (i % period + period) % period;
-      return j < n ? j : period - 1 - j;
-    case ND_BORDER_MIRROR:
-      j = (i < 0 ? 0 : 2 * n - 2) - i;
-      if (j >= 0 && j < n)
-        return j;
-      if (n == 1)
-        return 0;
-      period = 2 * n - 2;
-      j = (i % period + period) % period;
-      return j < n ? j : period - j;
-    case ND_BORDER_WRAP:
-    default:
-      j = i < 0 ? i + n : i - n;
-      return j >= 0 && j < n ? j : (i % n + n) % n;
-  }
+  return border == BORDER_IN_MEMORY
+      ? i
+      : nd_border_index_int ((NdBorder) border, i, n);
 }
 
 /* How a kernel stores its responses. */

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "core/inline.h"
 #include <glib.h>
 
 G_BEGIN_DECLS
@@ -27,35 +28,51 @@ typedef enum
 /* The value of the property, for example "nearest". */
 const gchar *nd_border_name (NdBorder border);
 
-/* The index, 0 to n-1, of the sample that replaces sample @i of an axis of @n
- * >= 1 samples, or -1 for the border value. The patterns repeat, so that @i may
- * be any distance outside. */
-static inline gint64
-nd_border_index (NdBorder border, gint64 i, gint64 n)
-{
-  gint64 period, j;
-
-  if (i >= 0 && i < n)
-    return i;
-  switch (border) {
-    case ND_BORDER_CONSTANT:
-      return -1;
-    case ND_BORDER_NEAREST:
-      return i < 0 ? 0 : n - 1;
-    case ND_BORDER_REFLECT:
-      period = 2 * n;
-      j = ((i % period) + period) % period;
-      return j < n ? j : period - 1 - j;
-    case ND_BORDER_MIRROR:
-      if (n == 1)
-        return 0;
-      period = 2 * n - 2;
-      j = ((i % period) + period) % period;
-      return j < n ? j : period - j;
-    case ND_BORDER_WRAP:
-      return ((i % n) + n) % n;
+/* Defines, for integers of the type @Int, on host and device:
+ *
+ * @near (border, i, n): the index that the pattern gives to index @i outside of
+ * an axis of @n >= 1 samples. Outside again if @i is farther away than the
+ * pattern reaches once; at the edge for ND_BORDER_CONSTANT. No divisions.
+ *
+ * @index (border, i, n): the index, 0 to n - 1, of the sample that replaces
+ * sample @i, or -1 for the border value. The patterns repeat, so that @i may be
+ * any distance outside. */
+#define ND_DEFINE_BORDER(Int, near, index)            \
+  ND_INLINE Int near (NdBorder border, Int i, Int n)  \
+  {                                                   \
+    switch (border) {                                 \
+      case ND_BORDER_REFLECT:                         \
+        return (i < 0 ? 0 : 2 * n) - 1 - i;           \
+      case ND_BORDER_MIRROR:                          \
+        return (i < 0 ? 0 : 2 * n - 2) - i;           \
+      case ND_BORDER_WRAP:                            \
+        return i < 0 ? i + n : i - n;                 \
+      case ND_BORDER_CONSTANT:                        \
+      case ND_BORDER_NEAREST:                         \
+        break;                                        \
+    }                                                 \
+    return i < 0 ? 0 : n - 1;                         \
+  }                                                   \
+  ND_INLINE Int index (NdBorder border, Int i, Int n) \
+  {                                                   \
+    Int period, j;                                    \
+    if (i >= 0 && i < n)                              \
+      return i;                                       \
+    if (border == ND_BORDER_CONSTANT)                 \
+      return -1;                                      \
+    j = near (border, i, n);                          \
+    if (j >= 0 && j < n)                              \
+      return j;                                       \
+    period = border == ND_BORDER_REFLECT ? 2 * n      \
+        : border == ND_BORDER_MIRROR     ? 2 * n - 2  \
+                                         : n;             \
+    if (period == 0)                                  \
+      return 0;                                       \
+    j = (i % period + period) % period;               \
+    return j < n ? j : near (border, j, n);           \
   }
-  g_return_val_if_reached (-1);
-}
+
+ND_DEFINE_BORDER (gint64, nd_border_near, nd_border_index)
+ND_DEFINE_BORDER (gint, nd_border_near_int, nd_border_index_int)
 
 G_END_DECLS

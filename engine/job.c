@@ -14,41 +14,6 @@ const NdMethod nd_auto_methods[ND_N_AUTO_METHODS] = {
   ND_METHOD_TENSOR,
 };
 
-const gchar *
-nd_method_name (NdMethod method)
-{
-  static const gchar *const names[ND_METHOD_END] = {
-    [ND_METHOD_DIRECT] = "direct",
-    [ND_METHOD_SEPARABLE] = "separable",
-    [ND_METHOD_FFT] = "fft",
-    [ND_METHOD_TENSOR] = "tensor",
-    [ND_METHOD_REFERENCE] = "reference",
-    [ND_METHOD_AUTO] = "auto",
-  };
-
-  return names[method];
-}
-
-const gchar *
-nd_accuracy_name (NdAccuracy accuracy)
-{
-  return accuracy == ND_ACCURACY_SINGLE ? "single" : "fast";
-}
-
-const gchar *
-nd_border_name (NdBorder border)
-{
-  static const gchar *const names[ND_BORDER_END] = {
-    [ND_BORDER_CONSTANT] = "constant",
-    [ND_BORDER_NEAREST] = "nearest",
-    [ND_BORDER_REFLECT] = "reflect",
-    [ND_BORDER_MIRROR] = "mirror",
-    [ND_BORDER_WRAP] = "wrap",
-  };
-
-  return names[border];
-}
-
 NdSamples
 nd_samples_dense (gpointer data, const NdShape *shape, NdSampleType type)
 {
@@ -105,25 +70,6 @@ nd_job_check_separable (const NdJob *job, GError **error)
       g_free (factors[a]);
   }
   return TRUE;
-}
-
-const gchar *
-nd_response_name (NdResponse response)
-{
-  static const gchar *const names[ND_RESPONSE_END] = {
-    [ND_RESPONSE_ALL] = "all",
-    [ND_RESPONSE_MAGNITUDE] = "magnitude",
-    [ND_RESPONSE_PHASE] = "phase",
-    [ND_RESPONSE_REAL] = "real",
-    [ND_RESPONSE_IMAGINARY] = "imaginary",
-    [ND_RESPONSE_ENERGY] = "energy",
-    [ND_RESPONSE_MAX] = "max",
-    [ND_RESPONSE_ARGMAX] = "argmax",
-    [ND_RESPONSE_SUM] = "sum",
-    [ND_RESPONSE_TENSOR] = "tensor",
-  };
-
-  return names[response];
 }
 
 guint

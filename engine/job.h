@@ -104,12 +104,6 @@ typedef enum
   ND_ACCURACY_FAST = 1
 } NdAccuracy;
 
-/* The value of the property: "single" or "fast". */
-const gchar *nd_accuracy_name (NdAccuracy accuracy);
-
-/* Length of an array that is indexed by accuracy. */
-#define ND_ACCURACY_END 2
-
 /* Samples along an axis. */
 typedef struct
 {

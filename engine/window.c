@@ -28,19 +28,20 @@ nd_window_size (const NdWindow *window)
   return window->before + 1 + window->after;
 }
 
+/* A size beyond all streams: what a border reads at one end does not depend on
+ * the other. */
+#define LONG (G_MAXINT64 / 4)
+
 /* The last position that the output at @anchor reads if the stream does not end
- * before: one of its window, or one that replaces a volume before the start. */
+ * before: one of its window, or one that replaces a volume before the start, as
+ * the border does for the volume farthest away. */
 static gint64
 last_read (const NdWindow *window, gint64 anchor)
 {
-  gint64 missing = window->before - anchor;
-  gint64 reflected = -1;
+  const gint64 first = anchor - window->before;
 
-  if (window->border == ND_BORDER_REFLECT)
-    reflected = missing - 1;
-  else if (window->border == ND_BORDER_MIRROR)
-    reflected = missing;
-  return MAX (anchor + window->after, reflected);
+  return MAX (anchor + window->after,
+      first < 0 ? nd_border_near (window->border, first, LONG) : -1);
 }
 
 guint
@@ -49,16 +50,16 @@ nd_window_delay (const NdWindow *window)
   return last_read (window, 0);
 }
 
+/* The last volume of a stretch reads farthest back beyond its end. */
 guint
 nd_window_back (const NdWindow *window)
 {
-  guint reflected = 0;
+  const gint64 anchor = LONG - 1;
+  const gint64 repeated = window->after > 0
+      ? nd_border_near (window->border, anchor + window->after, LONG)
+      : anchor;
 
-  if (window->border == ND_BORDER_MIRROR)
-    reflected = window->after;
-  else if (window->border == ND_BORDER_REFLECT && window->after > 0)
-    reflected = window->after - 1;
-  return MAX (window->before, reflected);
+  return MAX (window->before, anchor - repeated);
 }
 
 void

@@ -113,7 +113,7 @@ gst_nd_test_src_finalize (GObject *object)
   GstNdTestSrc *self = GST_ND_TEST_SRC (object);
 
   g_clear_pointer (&self->pattern, nd_pattern_free);
-  gst_nd_properties_clear (gst_nd_test_src_rows, GST_ND_TEST_SRC_ROWS,
+  nd_settings_clear (gst_nd_test_src_rows, GST_ND_TEST_SRC_ROWS,
       &self->settings);
   G_OBJECT_CLASS (gst_nd_test_src_parent_class)->finalize (object);
 }
@@ -475,7 +475,9 @@ gst_nd_test_src_class_init (GstNdTestSrcClass *klass)
       g_param_spec_boolean ("is-live", "Is live",
           "Output each volume at its time, as a probe does, rather than as "
           "fast as downstream takes it; a live source cannot seek",
-          FALSE, GST_ND_READY));
+          FALSE,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+              | GST_PARAM_MUTABLE_READY));
 
   element_class->change_state = gst_nd_test_src_change_state;
   gst_element_class_add_static_pad_template (element_class, &src_template);
@@ -505,7 +507,7 @@ gst_nd_test_src_class_init (GstNdTestSrcClass *klass)
 static void
 gst_nd_test_src_init (GstNdTestSrc *self)
 {
-  gst_nd_properties_init (gst_nd_test_src_rows, GST_ND_TEST_SRC_ROWS,
+  nd_settings_init (gst_nd_test_src_rows, GST_ND_TEST_SRC_ROWS,
       &self->settings);
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
 }

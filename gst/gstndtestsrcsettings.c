@@ -7,11 +7,7 @@
 
 #include <string.h>
 
-static GType
-pattern_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
+static ND_DEFINE_ENUM (pattern_enum, "GstNdTestSrcPattern",
     { ND_PATTERN_HEART,
         "Beating heart in 4D ultrasound, four chambers seen from the apex, "
         "with speckle; depth along y, black outside the pyramid",
@@ -34,56 +30,49 @@ pattern_type (void)
     { ND_PATTERN_HEART_VELOCITY,
         "The velocity of the heart along x, y and z in samples per volume, and "
         "1 inside of the pyramid: 4 components of float32",
-        "heart-velocity" },
-    { 0, NULL, NULL },
-  };
+        "heart-velocity" });
 
-  return gst_nd_enum_type (&type, "GstNdTestSrcPattern", values);
-}
+#define FIELD(KIND, ...) ND_FIELD_##KIND (GstNdTestSrcSettings, __VA_ARGS__)
 
-#define FIELD(KIND, ...) GST_ND_##KIND (GstNdTestSrcSettings, __VA_ARGS__)
-
-const GstNdProperty gst_nd_test_src_rows[GST_ND_TEST_SRC_ROWS] = {
+const NdSetting gst_nd_test_src_rows[GST_ND_TEST_SRC_ROWS] = {
   /* Since: 0.1 */
   { "pattern", "Pattern", "Content of the volumes",
-      FIELD (ENUM, pattern, NdPatternKind, pattern_type, ND_PATTERN_HEART),
-      GST_ND_READY },
+      FIELD (ENUM, pattern, NdPatternKind, pattern_enum, ND_PATTERN_HEART),
+      ND_READY },
   { "volume-size", "Volume size",
       "Samples in x, y and z, X:Y:Z, each 1 or more; X:Y is a frame, Z = 1; "
       "a size in downstream caps takes precedence",
-      FIELD (STRING, volume_size, "64:64:64"), GST_ND_READY },
+      FIELD (STRING, volume_size, "64:64:64"), ND_READY },
   { "components", "Components",
       "Numbers per sample, 1 to 4 (2: complex); downstream caps take "
       "precedence; heart-velocity: always 4",
-      FIELD (UINT, components, 1, 4, 1), GST_ND_READY },
+      FIELD (UINT, components, 1, 4, 1), ND_READY },
   { "type", "Type", "Type of the samples; downstream caps take precedence",
-      FIELD (ENUM, type, GstNdSampleType, gst_nd_sample_type_get_type,
-          GST_ND_SAMPLE_UINT8),
-      GST_ND_READY },
+      FIELD (ENUM, type, NdSampleType, nd_sample_enum, ND_UINT8), ND_READY },
   { "framerate", "Frame rate",
       "Volumes per second, above 0; downstream caps take precedence",
-      FIELD (FRACTION, framerate, 1, 25), GST_ND_READY },
+      FIELD (FRACTION, framerate, 1, 25), ND_READY },
   { "seed", "Seed",
       "Seed of the random numbers in heart, noise and vessels: equal seeds "
       "give equal volumes",
-      FIELD (UINT, seed, 0, G_MAXUINT, 0), GST_ND_READY },
+      FIELD (UINT, seed, 0, G_MAXUINT, 0), ND_READY },
   { "noise", "Noise",
       "Heart: amplitude of the electronic noise, which grows with depth; 1 is "
       "usual, 0 none, 10 (20 dB more) hides everything deep. Vessels: 1 "
       "changes values by up to 40 %",
-      FIELD (DOUBLE, noise, 0, 100, 1), GST_ND_READY },
+      FIELD (DOUBLE, noise, 0, 100, 1), ND_READY },
   { "heart-rate", "Heart rate",
       "Heart: beats per minute; 0: the heart stands still at the end of "
       "diastole",
-      FIELD (DOUBLE, heart_rate, 0, 1000, 72), GST_ND_READY },
+      FIELD (DOUBLE, heart_rate, 0, 1000, 72), ND_READY },
   { "value", "Value",
       "Impulse and constant: the sample value, in the range of the type; "
       "integers are rounded half to even",
-      FIELD (DOUBLE, value, -G_MAXDOUBLE, G_MAXDOUBLE, 1), GST_ND_READY },
+      FIELD (DOUBLE, value, -G_MAXDOUBLE, G_MAXDOUBLE, 1), ND_READY },
   { "impulse-period", "Impulse period",
       "Impulse: volumes from one impulse to the next; the first impulse is in "
       "volume period/2, the middle as on the other axes",
-      FIELD (UINT, impulse_period, 1, G_MAXUINT, 1), GST_ND_READY },
+      FIELD (UINT, impulse_period, 1, G_MAXUINT, 1), ND_READY },
 };
 
 NdPatternSettings
@@ -93,8 +82,7 @@ gst_nd_test_src_settings_pattern (const GstNdTestSrcSettings *settings)
 
   return (NdPatternSettings){
     .kind = settings->pattern,
-    .type = is_velocity ? ND_FLOAT32
-                        : gst_nd_sample_type (settings->type, ND_UINT8),
+    .type = is_velocity ? ND_FLOAT32 : settings->type,
     .shape.components = is_velocity ? 4 : settings->components,
     .rate_n = settings->framerate.n,
     .rate_d = settings->framerate.d,

@@ -5,8 +5,8 @@
  */
 #pragma once
 
+#include "core/shape.h"
 #include "gst/base/gstndproperties.h"
-#include "gst/base/gstndsampletype.h"
 #include "phantom/pattern.h"
 
 G_BEGIN_DECLS
@@ -16,8 +16,8 @@ typedef struct
   NdPatternKind pattern;
   gchar *volume_size;
   guint components;
-  GstNdSampleType type;
-  GstNdFraction framerate;
+  NdSampleType type;
+  NdFraction framerate;
   guint seed;
   gdouble noise;
   gdouble heart_rate;
@@ -26,7 +26,7 @@ typedef struct
 } GstNdTestSrcSettings;
 
 #define GST_ND_TEST_SRC_ROWS 10
-extern const GstNdProperty gst_nd_test_src_rows[GST_ND_TEST_SRC_ROWS];
+extern const NdSetting gst_nd_test_src_rows[GST_ND_TEST_SRC_ROWS];
 
 /* The pattern. Its size is 0, because volume-size must be parsed. */
 NdPatternSettings

@@ -143,10 +143,10 @@ nd_volumes_init_output (NdVolumes *out, const NdVolumes *in,
   NdTensorRecipe recipe = { 0 };
 
   *out = (NdVolumes){ .shape = in->shape, .volumes = in->volumes };
-  out->type = settings->output_type;
+  out->type = settings->conv.output_type;
   if (out->type == ND_SAMPLE_SAME)
-    out->type = settings->response == ND_RESPONSE_TENSOR
-        ? nd_sample_computed (ND_FLOAT64, settings->precision)
+    out->type = settings->conv.response == ND_RESPONSE_TENSOR
+        ? nd_sample_computed (ND_FLOAT64, settings->device.precision)
         : in->type;
   if (in->responses != 1) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
@@ -155,15 +155,16 @@ nd_volumes_init_output (NdVolumes *out, const NdVolumes *in,
         in->responses);
     return FALSE;
   }
-  if (settings->response == ND_RESPONSE_TENSOR
+  if (settings->conv.response == ND_RESPONSE_TENSOR
       && !nd_tensor_recipe (bank, &recipe, error))
     return FALSE;
-  if (!nd_response_check (settings->response, bank->is_complex, recipe.axes,
-          in->shape.components, out->type, settings->threshold, error))
+  if (!nd_response_check (settings->conv.response, bank->is_complex,
+          recipe.axes, in->shape.components, out->type,
+          settings->conv.threshold, error))
     return FALSE;
   out->responses =
-      nd_response_count (settings->response, nd_bank_responses (bank));
-  out->shape.components = nd_output_components (settings->response,
+      nd_response_count (settings->conv.response, nd_bank_responses (bank));
+  out->shape.components = nd_output_components (settings->conv.response,
       bank->is_complex, recipe.axes, in->shape.components);
   return TRUE;
 }

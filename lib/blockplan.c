@@ -54,8 +54,8 @@ nd_plan_blocks (const NdFilters *filters, const NdSettings *settings,
   for (gsize i = 0; i < *n; i++) {
     NdBox out, in;
 
-    nd_blocks_get (i, size, rounded, low, high, s->border, s->time_border, &out,
-        &in);
+    nd_blocks_get (i, size, rounded, low, high, s->conv.border,
+        s->conv.time_border, &out, &in);
     for (guint a = 0; a < ND_AXES; a++) {
       blocks[i].out_start[a] = out.start[a];
       blocks[i].out_size[a] = out.size[a];
@@ -64,4 +64,18 @@ nd_plan_blocks (const NdFilters *filters, const NdSettings *settings,
     }
   }
   return blocks;
+}
+
+gboolean
+nd_border_get_indices (const gchar *border, gsize size, gssize first, gsize n,
+    gssize *indices, GError **error)
+{
+  g_autoptr (NdSettings) settings = nd_settings_new ();
+
+  if (!nd_settings_set (settings, "border", border, error))
+    return FALSE;
+  for (gsize i = 0; i < n; i++)
+    indices[i] =
+        nd_border_index (settings->conv.border, first + (gssize) i, size);
+  return TRUE;
 }

@@ -122,8 +122,8 @@ check (const NdFilters *filters, const NdSettings *settings, const NdArray *in,
   return nd_volumes_init (from, in, "The input", in->size[3] > 0, error)
       && nd_volumes_init (to, out, "The output", out->size[3] > 0, error)
       && nd_volumes_init_output (&like, from, filters, settings, error)
-      && check_output (from, to, &like, settings->time_border == ND_BORDER_WRAP,
-          error);
+      && check_output (from, to, &like,
+          settings->conv.time_border == ND_BORDER_WRAP, error);
 }
 
 gboolean
@@ -144,11 +144,11 @@ nd_convolve (const NdFilters *filters, const NdSettings *settings,
     return FALSE;
   if (from.volumes == 0)
     return TRUE;
-  if (s.time_border == ND_BORDER_WRAP) {
+  if (s.conv.time_border == ND_BORDER_WRAP) {
     nd_bank_reach (filters->bank, low, high);
     before = -low[ND_AXIS_T];
     after = high[ND_AXIS_T];
-    s.time_border = ND_BORDER_NEAREST;
+    s.conv.time_border = ND_BORDER_NEAREST;
   }
   stream = nd_kept_take (kept, &s, &from);
   if (stream)

@@ -13,8 +13,7 @@
 static gboolean
 read_axes (const NdSettings *settings, NdAxes *axes, GError **error)
 {
-  return nd_axes_from_text (settings->axes ? settings->axes : "xyz", axes,
-             error)
+  return nd_axes_from_text (settings->axes, axes, error)
       && nd_axes_set_steps (axes, settings->spacing, settings->rate, error);
 }
 
@@ -38,8 +37,8 @@ nd_filters_new (const gchar *text, const NdSettings *settings,
   if (!read_axes (s, &axes, error))
     return NULL;
   nd_filter_use_recordings ();
-  bank = nd_bank_from_text (text, &axes, s->origin, s->causal, s->normalize,
-      cancelled, error);
+  bank = nd_bank_from_text (text, &axes, s->conv.origin, s->conv.causal,
+      s->conv.normalize, cancelled, error);
   return bank ? new_filters (bank, &axes, nd_bank_find_warning (text, &axes))
               : NULL;
 }
@@ -107,7 +106,8 @@ nd_filters_new_from_arrays (guint n, const gsize size[4], const gdouble *real,
   g_ptr_array_set_free_func (filters, NULL);
   bank = nd_bank_new (filters);
   bank->is_complex = imaginary != NULL;
-  if (!nd_bank_adjust (bank, &axes, s->origin, s->causal, s->normalize, error))
+  if (!nd_bank_adjust (bank, &axes, s->conv.origin, s->conv.causal,
+          s->conv.normalize, error))
     return NULL;
   return new_filters (g_steal_pointer (&bank), &axes, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "engine/convolver.h"
+#include "engine/settings.h"
 #include "engine/strided.h"
 #include "filters/design.h"
 #include "lib/ndconv/ndconv.h"
@@ -15,37 +16,11 @@ G_BEGIN_DECLS
 
 struct _NdSettings
 {
-  gchar *axes; /* NULL: xyz */
-  gchar *origin;
-  gchar *spacing;
-  gchar *rate;
-  gboolean causal;
-  gboolean normalize;
-
-  gint border; /* NdBorder */
-  gint time_border;
-  gdouble border_value;
-  gdouble gain;
-  gdouble offset;
-  gint output_type; /* NdSampleType */
-  gint response;    /* NdResponse */
-  gdouble threshold;
-  gchar *backend; /* NULL: auto */
-  gint device_id;
-  gchar *devices; /* NULL: that of device_id */
-  gint method;    /* NdMethod */
-  gint accuracy;  /* NdAccuracy */
-  gint precision; /* NdPrecision */
-  gint n_threads;
-  gint64 memory_limit;
-
-  gint model;       /* NdRegisterModel */
-  gchar *reference; /* NULL: first */
-  gint channel;
-  gint mask; /* 1: nonzero */
-  gint levels;
-  gint iterations;
-  gint interpolation; /* NdInterpolation */
+  NdDeviceSettings device;
+  NdFilterSettings conv;
+  NdRegistrarSettings registrar; /* border and border-value: those of conv */
+  gchar *axes;
+  gchar *spacing, *rate; /* NULL: unknown */
 
   /* Another one after each nd_settings_set(); 0: the defaults. */
   guint64 serial;

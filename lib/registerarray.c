@@ -146,12 +146,12 @@ make_options (const NdSettings *settings, const NdShape *shape,
     NdRegisterOptions *options, GError **error)
 {
   *options = (NdRegisterOptions){
-    .settings = { settings->model, settings->levels, settings->iterations,
-        settings->mask },
-    .channel = settings->channel,
-    .interpolation = settings->interpolation,
-    .border = settings->border,
-    .border_value = settings->border_value,
+    .settings = { settings->registrar.model, settings->registrar.levels,
+        settings->registrar.iterations, settings->registrar.mask },
+    .channel = settings->registrar.channel,
+    .interpolation = settings->registrar.interpolation,
+    .border = settings->conv.border,
+    .border_value = settings->conv.border_value,
   };
   if (options->channel >= 0 && (gsize) options->channel >= shape->components) {
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
@@ -160,8 +160,9 @@ make_options (const NdSettings *settings, const NdShape *shape,
         options->channel, shape->components - 1);
     return FALSE;
   }
-  return nd_reference_parse (settings->reference ? settings->reference
-                                                 : "first",
+  return nd_reference_parse (settings->registrar.reference
+          ? settings->registrar.reference
+          : "first",
       &options->reference, error);
 }
 
@@ -225,7 +226,7 @@ nd_register (const NdSettings *settings, const NdArray *in, const NdArray *out,
 
   if (!init (&run, s, in, out, watch, error))
     return FALSE;
-  before = nd_threads_enter (nd_threads_start (s->n_threads));
+  before = nd_threads_enter (nd_threads_start (s->device.n_threads));
   if (make_options (s, &run.in.shape, &options, error))
     algorithm = nd_cpu_register_new (&options, &run.in.shape, 1, run.computed,
         run.spacing, -1, error);
@@ -282,8 +283,8 @@ move_volumes (Run *run, const NdSettings *s, const gdouble *matrices,
     read_volume (run, t);
     for (gsize c = 0; c < shape->components; c++) {
       nd_samples_read (&run->volume, shape, run->computed, c, from);
-      nd_cpu_warp (shape->size, from, &map, s->interpolation, s->border,
-          s->border_value, shape->size, to);
+      nd_cpu_warp (shape->size, from, &map, s->registrar.interpolation,
+          s->conv.border, s->conv.border_value, shape->size, to);
       nd_samples_write (&run->moved, shape, run->computed, c, to, NULL);
     }
     write_volume (run, t);
@@ -312,7 +313,7 @@ nd_warp (const NdSettings *settings, const gdouble *matrices, const NdArray *in,
     to = g_try_new0 (gfloat, n + ND_REGISTER_ROOM);
   }
   if (from && to) {
-    before = nd_threads_enter (nd_threads_start (s->n_threads));
+    before = nd_threads_enter (nd_threads_start (s->device.n_threads));
     ok = move_volumes (&run, s, matrices, from, to, error);
     nd_threads_leave (before);
   } else {

@@ -48,15 +48,15 @@ make_job (const NdStream *stream, const NdFilters *filters, const NdSettings *s,
   return (NdJob){ .shape = stream->in.shape,
     .in_type = nd_sample_computed (stream->in.type, stream->precision),
     .out_type = nd_sample_computed (stream->out.type, stream->precision),
-    .border = s->border,
-    .border_value = s->border_value,
+    .border = s->conv.border,
+    .border_value = s->conv.border_value,
     .precision = stream->precision,
     .bank = filters->bank,
-    .response = s->response,
-    .threshold = s->threshold,
-    .n_threads = s->n_threads == 0 && is_small (stream, filters->bank)
+    .response = s->conv.response,
+    .threshold = s->conv.threshold,
+    .n_threads = s->device.n_threads == 0 && is_small (stream, filters->bank)
         ? 1
-        : s->n_threads,
+        : s->device.n_threads,
     .cancelled = cancelled };
 }
 
@@ -67,28 +67,28 @@ nd_stream_new_for (const NdFilters *filters, const NdSettings *s,
 {
   g_autoptr (NdStream) stream = g_new0 (NdStream, 1);
   NdConvolverSettings wanted = { .n_planes = 1,
-    .time_border = s->time_border,
-    .backend = s->backend,
-    .device_id = s->device_id,
-    .devices = s->devices,
+    .time_border = s->conv.time_border,
+    .backend = nd_backend_kind_name (s->device.backend),
+    .device_id = s->device.device_id,
+    .devices = s->device.devices,
     .volumes = volumes,
     .waits = waits,
-    .method = s->method,
-    .memory_limit = s->memory_limit };
+    .method = s->conv.method,
+    .memory_limit = s->conv.memory_limit };
   const gint *before;
 
   nd_library_init ();
-  if (s->accuracy != ND_ACCURACY_SINGLE)
+  if (s->conv.accuracy != ND_ACCURACY_SINGLE)
     ND_WARNING ("accuracy has no effect: all methods compute with "
                 "accuracy=single");
   stream->forks = nd_fork_count ();
   stream->in = *in;
   stream->in.volumes = 1;
-  stream->precision = nd_sample_precision (in->type, s->precision);
+  stream->precision = nd_sample_precision (in->type, s->device.precision);
   if (!nd_volumes_init_output (&stream->out, &stream->in, filters, s, error))
     return NULL;
   /* Types that are not computed saturate on the way to the output. */
-  stream->scale = (NdScale){ s->gain, s->offset,
+  stream->scale = (NdScale){ s->conv.gain, s->conv.offset,
     nd_sample_computed (stream->out.type, stream->precision) == stream->out.type
         ? &stream->saturated
         : NULL };

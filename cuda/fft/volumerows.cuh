@@ -139,22 +139,9 @@ private:
   {
     const int n = b.shape[axis];
     const int k = min (i, b.padded[axis] - 1) + b.low[axis];
-    int j = k;
+    const int j =
+        k >= 0 && k < n ? k : nd_border_near_int ((NdBorder) b.border, k, n);
 
-    if (k < 0 || k >= n) {
-      const int edge = k < 0 ? 0 : n - 1;
-
-      static_assert (ND_BORDER_END == ND_BORDER_WRAP + 1,
-          "near_index() lacks a border");
-      if (b.border == ND_BORDER_REFLECT)
-        j = 2 * edge + (k < 0 ? -1 : 1) - k;
-      else if (b.border == ND_BORDER_MIRROR)
-        j = 2 * edge - k;
-      else if (b.border == ND_BORDER_WRAP)
-        j = k < 0 ? k + n : k - n;
-      else
-        j = edge;
-    }
     return j < n ? j : -1;
   }
 

@@ -137,8 +137,8 @@ make_on_device (GstNdTemporal *self, const GstNdTemporalBuild *build,
   if (!backend)
     return NULL;
   gst_nd_cuda_enter (build->context);
-  algorithm = make_on (build, backend, build->settings->device_id, n_threads, n,
-      make, error);
+  algorithm = make_on (build, backend, build->settings->device.device_id,
+      n_threads, n, make, error);
   gst_nd_cuda_leave (build->context);
   return algorithm;
 }
@@ -164,15 +164,15 @@ GstNdAlgorithm *
 gst_nd_algorithm_new (GstNdTemporal *self, const GstNdTemporalBuild *build,
     guint n, GstNdAlgorithmNew make, GError **error)
 {
-  const guint n_threads = nd_threads_start (build->settings->n_threads);
+  const guint n_threads = nd_threads_start (build->settings->device.n_threads);
   g_autoptr (GError) why = NULL;
   GstNdAlgorithm *algorithm;
 
-  if (build->settings->backend != GST_ND_BACKEND_CPU) {
+  if (build->settings->device.backend != ND_BACKEND_CPU) {
     algorithm = make_on_device (self, build, n_threads, n, make, &why);
     if (algorithm)
       return algorithm;
-    if (build->settings->backend == GST_ND_BACKEND_CUDA
+    if (build->settings->device.backend == ND_BACKEND_GPU
         || (build->beside
             && g_error_matches (why, ND_ERROR, ND_ERROR_MEMORY))) {
       g_propagate_error (error, g_steal_pointer (&why));

@@ -56,7 +56,6 @@
  * Since: 0.9
  */
 
-#include "analysis/structure.h"
 #include "gst/algorithm/gstndalgorithm.h"
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstnderror.h"
@@ -68,9 +67,7 @@ G_DECLARE_FINAL_TYPE (GstNdDenoise, gst_nd_denoise, GST, ND_DENOISE,
 typedef struct
 {
   GstNdTemporalSettings base;
-  NdDenoiseSettings denoise;
-  NdBorder border, time_border;
-  gdouble border_value;
+  NdDenoiserSettings own;
 } Settings;
 
 struct _GstNdDenoise
@@ -84,162 +81,6 @@ G_DEFINE_TYPE (GstNdDenoise, gst_nd_denoise, GST_TYPE_ND_TEMPORAL);
 GST_ELEMENT_REGISTER_DEFINE (nddenoise, "nddenoise", GST_RANK_NONE,
     gst_nd_denoise_get_type ());
 
-static GType
-denoise_method_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { ND_DENOISE_TRANSFORM,
-        "Makes the small coefficients of a sliding 4D DCT "
-        "smaller",
-        "transform" },
-    { ND_DENOISE_ADAPTIVE,
-        "Filters across edges and lines less than along them, controlled by "
-        "the structure tensor",
-        "adaptive" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdDenoiseMethod", values);
-}
-
-static GType
-noise_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { ND_NOISE_ADDITIVE, "White, the same everywhere", "additive" },
-    { ND_NOISE_SPECKLE,
-        "Speckle of ultrasound after log compression: filters in space, "
-        "whatever the method",
-        "speckle" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdNoise", values);
-}
-
-static GType
-quality_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { ND_QUALITY_FAST, "Each block of 4 volumes is computed once", "fast" },
-    { ND_QUALITY_BEST,
-        "Each output is computed from all its blocks with all that is known: "
-        "slower. With latency=5, blocks have 8 volumes",
-        "best" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdDenoiseQuality", values);
-}
-
-static GType
-denoise_axes_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { ND_AXES_SPACE_TIME, "Space and time", "space-time" },
-    { ND_AXES_SPACE, "Space: each volume by itself", "space" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdDenoiseAxes", values);
-}
-
-static const GstNdProperty rows[] = {
-  GST_ND_TEMPORAL_ROWS (Settings),
-  /* Since: 0.9 */
-  { "method", "Method", "Method of denoising",
-      GST_ND_ENUM (Settings, denoise.method, NdDenoiseMethod,
-          denoise_method_type, ND_DENOISE_TRANSFORM),
-      GST_ND_PLAYING },
-  { "sigma", "Sigma",
-      "Standard deviation of the noise, in sample values; 0: it is estimated "
-      "from the last 15 volumes; stats has the estimate",
-      GST_ND_DOUBLE (Settings, denoise.sigma, 0, G_MAXFLOAT, 0),
-      GST_ND_PLAYING | GST_PARAM_CONTROLLABLE, TRUE },
-  { "noise", "Noise", "Kind of the noise",
-      GST_ND_ENUM (Settings, denoise.noise, NdNoise, noise_type,
-          ND_NOISE_ADDITIVE),
-      GST_ND_PLAYING },
-  { "latency", "Latency",
-      "Number of later volumes that an output waits for; more of them improve "
-      "the result",
-      GST_ND_UINT (Settings, denoise.latency, 0, ND_DENOISE_MAX_LATENCY, 3),
-      GST_ND_PLAYING },
-  { "quality", "Quality", "Speed or quality",
-      GST_ND_ENUM (Settings, denoise.quality, NdDenoiseQuality, quality_type,
-          ND_QUALITY_FAST),
-      GST_ND_PLAYING },
-  { "motion", "Motion",
-      "Move the volumes around an output along their flow and denoise them "
-      "again, which keeps more of moving structures and takes about 5 times "
-      "the time; for method=transform and noise=additive, with which quality "
-      "then does not count",
-      GST_ND_BOOLEAN (Settings, denoise.motion, FALSE), GST_ND_PLAYING },
-  { "strength", "Strength",
-      "Factor of sigma: 0 changes nothing, values above 1 smooth more than "
-      "the noise requires",
-      GST_ND_DOUBLE (Settings, denoise.strength, 0, ND_DENOISE_MAX_STRENGTH, 1),
-      GST_ND_PLAYING | GST_PARAM_CONTROLLABLE, TRUE },
-  { "axes", "Axes",
-      "Axes along which method=adaptive filters. With space each volume is "
-      "filtered by itself, and outputs wait for no other volume",
-      GST_ND_ENUM (Settings, denoise.axes, NdDenoiseAxes, denoise_axes_type,
-          ND_AXES_SPACE_TIME),
-      GST_ND_PLAYING },
-  { "m-sigma", "Sigma of m",
-      "method=adaptive: m is the share of the high frequencies that is kept in "
-      "the strongest direction. It is 1/2 for structure that is stronger than "
-      "noise by this factor; larger values smooth more",
-      GST_ND_DOUBLE (Settings, denoise.remap.m_sigma, 1e-3, 1e6, ND_M_SIGMA),
-      GST_ND_PLAYING },
-  { "m-alpha", "Alpha of m",
-      "method=adaptive: if it is above 0, m decreases for strong structure",
-      GST_ND_DOUBLE (Settings, denoise.remap.m_alpha, 0, 10, 0),
-      GST_ND_PLAYING },
-  { "m-beta", "Beta of m",
-      "method=adaptive: how steeply m rises from noise to structure",
-      GST_ND_DOUBLE (Settings, denoise.remap.m_beta, .1, 20, ND_M_BETA),
-      GST_ND_PLAYING },
-  { "m-j", "J of m",
-      "method=adaptive: m is the root of this order; above 1, "
-      "more is kept",
-      GST_ND_DOUBLE (Settings, denoise.remap.m_j, .1, 20, 1), GST_ND_PLAYING },
-  { "mu-alpha", "Alpha of mu",
-      "method=adaptive: mu is the share that is kept in a direction, relative "
-      "to the next stronger direction. It is 1/2 if the strengths have this "
-      "ratio",
-      GST_ND_DOUBLE (Settings, denoise.remap.mu_alpha, 0, .99, ND_MU_ALPHA),
-      GST_ND_PLAYING },
-  { "mu-beta", "Beta of mu",
-      "method=adaptive: how steeply mu rises with that ratio",
-      GST_ND_DOUBLE (Settings, denoise.remap.mu_beta, .1, 20, ND_MU_BETA),
-      GST_ND_PLAYING },
-  { "mu-j", "J of mu",
-      "method=adaptive: mu is the root of this order; above "
-      "1, more is kept",
-      GST_ND_DOUBLE (Settings, denoise.remap.mu_j, .1, 20, 1), GST_ND_PLAYING },
-  { "border", "Border", "Samples beyond the edges in x, y and z",
-      GST_ND_ENUM (Settings, border, NdBorder, gst_nd_border_get_type,
-          ND_BORDER_MIRROR),
-      GST_ND_PLAYING },
-  { "border-value", "Border value",
-      "Sample value for border=constant and time-border=constant",
-      GST_ND_DOUBLE (Settings, border_value, -G_MAXFLOAT, G_MAXFLOAT, 0),
-      GST_ND_PLAYING },
-  { "time-border", "Time border",
-      "Volumes before the first and after the last one of a stretch; nearest "
-      "and reflect repeat the noise of a volume, so that more of it remains; "
-      "wrap is refused",
-      GST_ND_ENUM (Settings, time_border, NdBorder, gst_nd_border_get_type,
-          ND_BORDER_MIRROR),
-      GST_ND_PLAYING },
-};
-#define N_ROWS G_N_ELEMENTS (rows)
-
 static const Settings *
 denoise_settings (const GstNdTemporalSettings *settings)
 {
@@ -250,7 +91,7 @@ static gboolean
 gst_nd_denoise_derive (GstNdTemporal *self, GstNdTemporalSettings *settings,
     const GstNdFormat *in, GError **error)
 {
-  if (denoise_settings (settings)->time_border != ND_BORDER_WRAP)
+  if (denoise_settings (settings)->own.time_border != ND_BORDER_WRAP)
     return TRUE;
   g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
       "time-border=wrap would need the whole stream: use constant, nearest, "
@@ -316,10 +157,10 @@ denoise_make_plane (const GstNdTemporalBuild *build,
     const NdAlgorithmFuncs *funcs, gint device_id, guint plane, GError **error)
 {
   const Settings *settings = denoise_settings (build->settings);
-  const NdDenoiseBorders borders = { settings->border, settings->time_border,
-    settings->border_value };
+  const NdDenoiseBorders borders = { settings->own.border,
+    settings->own.time_border, settings->own.border_value };
 
-  return funcs->denoise_new (&settings->denoise, &borders,
+  return funcs->denoise_new (&settings->own.denoise, &borders,
       &build->in.planes[plane], build->in.computed,
       gst_nd_format_kept (&build->in, plane), device_id, error);
 }
@@ -330,9 +171,9 @@ set_window (GstNdAlgorithm *denoise, const Settings *settings)
 {
   guint before, after;
 
-  nd_denoise_window (&settings->denoise, &before, &after);
+  nd_denoise_window (&settings->own.denoise, &before, &after);
   gst_nd_algorithm_set_window (denoise, before, after,
-      settings->denoise.sigma == 0 ? ND_DENOISE_MAX_ESTIMATES : 0);
+      settings->own.denoise.sigma == 0 ? ND_DENOISE_MAX_ESTIMATES : 0);
 }
 
 static GstNdProcessor *
@@ -346,7 +187,7 @@ gst_nd_denoise_build (GstNdTemporal *self, GstNdTemporalBuild *build,
   if (!denoise)
     return NULL;
   set_window (denoise, settings);
-  if (settings->denoise.sigma == 0)
+  if (settings->own.denoise.sigma == 0)
     warn_of_tensors (self, &build->in);
   return &denoise->processor;
 }
@@ -360,7 +201,7 @@ gst_nd_denoise_use (GstNdTemporal *self, GstNdProcessor *processor,
   set_window (denoise, denoise_settings (settings));
   for (guint p = 0; p < denoise->n_planes; p++)
     nd_algorithm_set_strength (denoise->planes[p],
-        &denoise_settings (settings)->denoise);
+        &denoise_settings (settings)->own.denoise);
 }
 
 static void
@@ -374,7 +215,7 @@ static void
 gst_nd_denoise_add_stats (GstNdTemporal *self,
     const GstNdTemporalSettings *active, GstStructure *stats)
 {
-  const NdDenoiseSettings *denoise = &denoise_settings (active)->denoise;
+  const NdDenoiseSettings *denoise = &denoise_settings (active)->own.denoise;
 
   gst_structure_set (stats, "method", G_TYPE_STRING,
       denoise->method == ND_DENOISE_ADAPTIVE
@@ -402,10 +243,14 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
       GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (DENOISE_CAPS));
   static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
       GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (DENOISE_CAPS));
+  const GstNdTemporalPart parts[] = {
+    { nd_denoiser_settings, nd_n_denoiser_settings,
+        G_STRUCT_OFFSET (Settings, own) },
+  };
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstNdTemporalClass *temporal_class = GST_ND_TEMPORAL_CLASS (klass);
 
-  gst_nd_temporal_class_install (temporal_class, rows, N_ROWS, N_ROWS,
+  gst_nd_temporal_class_install (temporal_class, parts, G_N_ELEMENTS (parts), 0,
       sizeof (Settings), sizeof (Settings),
       "backend, method (strings); sigma of the last output "
       "(double); " GST_ND_TEMPORAL_STATS);
@@ -427,8 +272,4 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
   temporal_class->use = gst_nd_denoise_use;
   temporal_class->responded = gst_nd_denoise_responded;
   temporal_class->add_stats = gst_nd_denoise_add_stats;
-  gst_type_mark_as_plugin_api (denoise_method_type (), 0);
-  gst_type_mark_as_plugin_api (noise_type (), 0);
-  gst_type_mark_as_plugin_api (quality_type (), 0);
-  gst_type_mark_as_plugin_api (denoise_axes_type (), 0);
 }

@@ -65,24 +65,11 @@ typedef enum
   OUTPUT_NONE = 1
 } Output;
 
-typedef enum
-{
-  MASK_NONE = 0,
-  MASK_NONZERO = 1
-} Mask;
-
 typedef struct
 {
   GstNdTemporalSettings base;
-  NdRegisterModel model;
-  gchar *reference;
-  gint channel;
-  Mask mask;
-  guint levels, iterations;
-  NdInterpolation interpolation;
+  NdRegistrarSettings own;
   Output output;
-  NdBorder border;
-  gdouble border_value;
 
   NdReference parsed; /* derived */
 } Settings;
@@ -102,109 +89,17 @@ G_DEFINE_TYPE (GstNdRegister, gst_nd_register, GST_TYPE_ND_TEMPORAL);
 GST_ELEMENT_REGISTER_DEFINE (ndregister, "ndregister", GST_RANK_NONE,
     gst_nd_register_get_type ());
 
-static GType
-register_model_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { ND_REGISTER_TRANSLATION, "Translation", "translation" },
-    { ND_REGISTER_RIGID, "Translation and rotation", "rigid" },
-    { ND_REGISTER_AFFINE, "Any map that keeps lines parallel", "affine" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdRegisterModel", values);
-}
-
-static GType
-mask_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { MASK_NONE, "All samples are measured that are finite", "none" },
-    { MASK_NONZERO,
-        "Samples that are 0 are not measured, nor those within 4 samples of "
-        "them: for volumes whose sector or cone does not move",
-        "nonzero" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdRegisterMask", values);
-}
-
-static GType
-interpolation_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { ND_INTERPOLATION_LINEAR, "Linear: smooths", "linear" },
-    { ND_INTERPOLATION_CUBIC, "Cubic convolution (Keys)", "cubic" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdInterpolation", values);
-}
-
-static GType
-output_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
+static ND_DEFINE_ENUM (output_enum, "GstNdRegisterOutput",
     { OUTPUT_VOLUME, "The volumes, moved to the reference", "volume" },
     { OUTPUT_NONE, "The volumes as they are, with the motion in their meta",
-        "none" },
-    { 0, NULL, NULL },
-  };
+        "none" });
 
-  return gst_nd_enum_type (&type, "GstNdRegisterOutput", values);
-}
-
-static const GstNdProperty rows[] = {
-  GST_ND_TEMPORAL_ROWS (Settings),
+static const NdSetting rows[] = {
   /* Since: 0.9 */
-  { "model", "Model", "Motions that are possible",
-      GST_ND_ENUM (Settings, model, NdRegisterModel, register_model_type,
-          ND_REGISTER_RIGID),
-      GST_ND_PLAYING, TRUE },
-  { "reference", "Reference",
-      "What volumes are moved to: \"first\"; the number of a volume, counted "
-      "from 0, before which volumes pass unmoved; \"mean\" or \"mean:N\", the "
-      "mean of the first 10 or N volumes, moved to the first; \"running\", the "
-      "mean of about the last 16 outputs; \"previous\", the volume before, "
-      "with motions added up. If a volume has no structure, the next one takes "
-      "its place",
-      GST_ND_STRING (Settings, reference, "first"), GST_ND_PLAYING },
-  { "channel", "Channel",
-      "Component of the first plane that is measured, counted from 0; -1: the "
-      "mean of all. All components are moved",
-      GST_ND_INT (Settings, channel, -1, G_MAXINT, -1), GST_ND_PLAYING },
-  { "mask", "Mask", "Samples that are measured",
-      GST_ND_ENUM (Settings, mask, Mask, mask_type, MASK_NONE), GST_ND_PLAYING,
-      TRUE },
-  { "levels", "Levels",
-      "Most levels of the pyramid, each half as large as the one before; "
-      "levels have 8 samples and more along each axis",
-      GST_ND_UINT (Settings, levels, 1, ND_REGISTER_MAX_LEVELS, 3),
-      GST_ND_PLAYING, TRUE },
-  { "iterations", "Iterations", "Most iterations on each level",
-      GST_ND_UINT (Settings, iterations, 1, ND_REGISTER_MAX_ITERATIONS, 12),
-      GST_ND_PLAYING, TRUE },
-  { "interpolation", "Interpolation", "Interpolation of the output",
-      GST_ND_ENUM (Settings, interpolation, NdInterpolation, interpolation_type,
-          ND_INTERPOLATION_CUBIC),
-      GST_ND_PLAYING, TRUE },
   { "output", "Output", "What is put out",
-      GST_ND_ENUM (Settings, output, Output, output_type, OUTPUT_VOLUME),
-      GST_ND_PLAYING, TRUE },
-  { "border", "Border", "Samples beyond the edges in x, y and z",
-      GST_ND_ENUM (Settings, border, NdBorder, gst_nd_border_get_type,
-          ND_BORDER_CONSTANT),
-      GST_ND_PLAYING, TRUE },
-  { "border-value", "Border value", "Sample value for border=constant",
-      GST_ND_DOUBLE (Settings, border_value, -G_MAXFLOAT, G_MAXFLOAT, 0),
-      GST_ND_PLAYING, TRUE },
+      ND_FIELD_ENUM (Settings, output, Output, output_enum, OUTPUT_VOLUME),
+      ND_OF_STREAM },
 };
-#define N_ROWS G_N_ELEMENTS (rows)
 
 static const Settings *
 register_settings (const GstNdTemporalSettings *settings)
@@ -216,14 +111,14 @@ static NdRegisterOptions
 register_make_options (const Settings *settings)
 {
   return (NdRegisterOptions){
-    .settings = { settings->model, settings->levels, settings->iterations,
-        settings->mask == MASK_NONZERO },
+    .settings = { settings->own.model, settings->own.levels,
+        settings->own.iterations, settings->own.mask == ND_MASK_NONZERO },
     .reference = settings->parsed,
-    .channel = settings->channel,
+    .channel = settings->own.channel,
     .passes = settings->output == OUTPUT_NONE,
-    .interpolation = settings->interpolation,
-    .border = settings->border,
-    .border_value = settings->border_value,
+    .interpolation = settings->own.interpolation,
+    .border = settings->own.border,
+    .border_value = settings->own.border_value,
   };
 }
 
@@ -233,7 +128,8 @@ gst_nd_register_derive (GstNdTemporal *self, GstNdTemporalSettings *base,
 {
   Settings *settings = (Settings *) base;
 
-  return nd_reference_parse (settings->reference ? settings->reference : "",
+  return nd_reference_parse (settings->own.reference ? settings->own.reference
+                                                     : "",
       &settings->parsed, error);
 }
 
@@ -242,7 +138,7 @@ gst_nd_register_check_input (GstNdTemporal *self,
     const GstNdTemporalSettings *settings, const GstNdFormat *in,
     GError **error)
 {
-  const gint channel = register_settings (settings)->channel;
+  const gint channel = register_settings (settings)->own.channel;
 
   if (in->responses > 1)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
@@ -258,7 +154,7 @@ gst_nd_register_check_input (GstNdTemporal *self,
         "channel is %d, but the first plane of the input has the components 0 "
         "to %u: use one of them, or -1 for the mean of all",
         channel, (guint) in->planes[0].components - 1);
-  else if (settings->backend == GST_ND_BACKEND_CUDA)
+  else if (settings->device.backend == ND_BACKEND_GPU)
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "backend=cuda cannot register volumes yet: use backend=cpu or auto");
   else
@@ -505,10 +401,15 @@ gst_nd_register_class_init (GstNdRegisterClass *klass)
   static GstStaticPadTemplate src_template =
       GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
           GST_STATIC_CAPS (GST_ND_TENSORS_CAPS "; " GST_ND_VIDEO_CAPS));
+  const GstNdTemporalPart parts[] = {
+    { nd_registrar_settings, nd_n_registrar_settings,
+        G_STRUCT_OFFSET (Settings, own) },
+    { rows, G_N_ELEMENTS (rows), 0 },
+  };
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstNdTemporalClass *temporal_class = GST_ND_TEMPORAL_CLASS (klass);
 
-  gst_nd_temporal_class_install (temporal_class, rows, N_ROWS, N_ROWS,
+  gst_nd_temporal_class_install (temporal_class, parts, G_N_ELEMENTS (parts), 0,
       sizeof (Settings), G_STRUCT_OFFSET (Settings, parsed),
       "backend (string); of the last output, as in its meta: matrix (array of "
       "12 doubles), measured, restarted (booleans), residual, unexplained, "
@@ -540,8 +441,4 @@ gst_nd_register_class_init (GstNdRegisterClass *klass)
   temporal_class->add_stats = gst_nd_register_add_stats;
   temporal_class->clear_stats = gst_nd_register_clear_stats;
   gst_meta_register_custom (META, tags, NULL, NULL, NULL);
-  gst_type_mark_as_plugin_api (register_model_type (), 0);
-  gst_type_mark_as_plugin_api (mask_type (), 0);
-  gst_type_mark_as_plugin_api (interpolation_type (), 0);
-  gst_type_mark_as_plugin_api (output_type (), 0);
 }

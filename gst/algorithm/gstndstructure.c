@@ -29,7 +29,6 @@
  * Since: 0.9
  */
 
-#include "analysis/structure.h"
 #include "gst/algorithm/gstndalgorithm.h"
 #include "gst/base/gstnderror.h"
 #include "gst/gstndelements.h"
@@ -37,20 +36,10 @@
 G_DECLARE_FINAL_TYPE (GstNdStructure, gst_nd_structure, GST, ND_STRUCTURE,
     GstNdTemporal)
 
-/* The numbers are public, as values of properties, and never change. */
-typedef enum
-{
-  GST_ND_UNITS_SAMPLES = 0,
-  GST_ND_UNITS_PHYSICAL = 1
-} GstNdUnits;
-
 typedef struct
 {
   GstNdTemporalSettings base;
-  gchar *output;
-  NdMotion model;
-  gdouble sigma;
-  GstNdUnits units;
+  NdStructurerSettings own;
 
   /* Derived from these, but for its speed. */
   NdStructureSettings structure;
@@ -64,57 +53,6 @@ struct _GstNdStructure
 G_DEFINE_TYPE (GstNdStructure, gst_nd_structure, GST_TYPE_ND_TEMPORAL);
 GST_ELEMENT_REGISTER_DEFINE (ndstructure, "ndstructure", GST_RANK_NONE,
     gst_nd_structure_get_type ());
-
-static GType
-structure_model_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { ND_MOTION_CONSTANT, "One velocity in the window", "constant" },
-    { ND_MOTION_AFFINE, "A velocity that varies linearly in the window",
-        "affine" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdMotion", values);
-}
-
-static GType
-units_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { GST_ND_UNITS_SAMPLES, "Samples per volume", "samples" },
-    { GST_ND_UNITS_PHYSICAL,
-        "mm/s; the caps must have a spacing and a framerate", "physical" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdUnits", values);
-}
-
-static const GstNdProperty rows[] = {
-  GST_ND_TEMPORAL_ROWS (Settings),
-  /* Since: 0.9 */
-  { "output", "Output",
-      "Measures, separated by ';': tensor, eigenvalues, orientation, "
-      "certainty, anisotropy, velocity. The output has their components in "
-      "this order",
-      GST_ND_STRING (Settings, output, "velocity"), GST_ND_PLAYING },
-  { "model", "Model", "How the velocity varies in the window",
-      GST_ND_ENUM (Settings, model, NdMotion, structure_model_type,
-          ND_MOTION_CONSTANT),
-      GST_ND_PLAYING },
-  { "sigma", "Sigma",
-      "Standard deviation of the window, in samples and volumes; 0: no window",
-      GST_ND_DOUBLE (Settings, sigma, 0, ND_STRUCTURE_MAX_SIGMA, 2.5),
-      GST_ND_PLAYING },
-  { "units", "Units", "Units of the velocity",
-      GST_ND_ENUM (Settings, units, GstNdUnits, units_type,
-          GST_ND_UNITS_SAMPLES),
-      GST_ND_PLAYING },
-};
-#define N_ROWS G_N_ELEMENTS (rows)
 
 /* Reads the property `output`. */
 static gboolean
@@ -164,9 +102,9 @@ gst_nd_structure_derive (GstNdTemporal *self, GstNdTemporalSettings *base,
 {
   Settings *settings = (Settings *) base;
 
-  settings->structure.model = settings->model;
-  settings->structure.sigma = settings->sigma;
-  return parse_output (settings->output, &settings->structure, error);
+  settings->structure.model = settings->own.model;
+  settings->structure.sigma = settings->own.sigma;
+  return parse_output (settings->own.output, &settings->structure, error);
 }
 
 static gboolean
@@ -182,7 +120,7 @@ check_velocity (const GstNdFormat *in, const Settings *settings, GError **error)
         (guint) in->planes[0].components);
     return FALSE;
   }
-  if (settings->units == GST_ND_UNITS_PHYSICAL
+  if (settings->own.units == ND_UNITS_PHYSICAL
       && (!in->tensors.geometry.known || in->rate_n <= 0)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "units=physical needs a spacing and a framerate in the caps, and the "
@@ -285,7 +223,7 @@ gst_nd_structure_same_units (const GstNdTemporalSettings *settings,
 
   for (guint i = 0; i < 3; i++)
     same &= a->tensors.geometry.spacing[i] == b->tensors.geometry.spacing[i];
-  return same || structure_settings (settings)->units == GST_ND_UNITS_SAMPLES;
+  return same || structure_settings (settings)->own.units == ND_UNITS_SAMPLES;
 }
 
 static NdAlgorithm *
@@ -297,7 +235,7 @@ structure_make_plane (const GstNdTemporalBuild *build,
   const GstNdFormat *in = &build->in;
 
   for (guint a = 0; a < 3; a++)
-    structure.speed[a] = settings->units == GST_ND_UNITS_PHYSICAL
+    structure.speed[a] = settings->own.units == ND_UNITS_PHYSICAL
         ? in->tensors.geometry.spacing[a] * in->rate_n / in->rate_d
         : 1;
   return funcs->structure_new (&structure, &in->planes[plane], device_id,
@@ -314,8 +252,8 @@ gst_nd_structure_build (GstNdTemporal *self, GstNdTemporalBuild *build,
 
   if (!structure)
     return NULL;
-  reach =
-      nd_structure_window_reach (structure_settings (build->settings)->sigma);
+  reach = nd_structure_window_reach (structure_settings (build->settings)
+                                         ->own.sigma);
   gst_nd_algorithm_set_window (structure, reach, reach, 0);
   return &structure->processor;
 }
@@ -334,10 +272,14 @@ gst_nd_structure_class_init (GstNdStructureClass *klass)
   static GstStaticPadTemplate src_template =
       GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
           GST_STATIC_CAPS (GST_ND_TENSORS_CAPS "; " GST_ND_TENSORS_CUDA_CAPS));
+  const GstNdTemporalPart parts[] = {
+    { nd_structurer_settings, nd_n_structurer_settings,
+        G_STRUCT_OFFSET (Settings, own) },
+  };
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstNdTemporalClass *temporal_class = GST_ND_TEMPORAL_CLASS (klass);
 
-  gst_nd_temporal_class_install (temporal_class, rows, N_ROWS, N_ROWS,
+  gst_nd_temporal_class_install (temporal_class, parts, G_N_ELEMENTS (parts), 0,
       sizeof (Settings), G_STRUCT_OFFSET (Settings, structure),
       "backend (string); " GST_ND_TEMPORAL_STATS);
 
@@ -359,6 +301,4 @@ gst_nd_structure_class_init (GstNdStructureClass *klass)
   temporal_class->keeps_caps = gst_nd_structure_keeps_caps;
   temporal_class->same_units = gst_nd_structure_same_units;
   temporal_class->build = gst_nd_structure_build;
-  gst_type_mark_as_plugin_api (structure_model_type (), 0);
-  gst_type_mark_as_plugin_api (units_type (), 0);
 }

@@ -16,21 +16,13 @@
 /* The shortest time between two messages about a measured latency. */
 #define CHANGE_PAUSE (5 * GST_SECOND)
 
-GType
-gst_nd_compute_latency_get_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
+ND_DEFINE_ENUM (gst_nd_compute_latency_enum, "GstNdComputeLatency",
     { GST_ND_COMPUTE_LATENCY_AUTO,
         "If the stream is live and computing takes more than a tenth of the "
         "interval",
         "auto" },
     { GST_ND_COMPUTE_LATENCY_NEVER, "Never", "never" },
-    { GST_ND_COMPUTE_LATENCY_ALWAYS, "Always", "always" }, { 0, NULL, NULL }
-  };
-
-  return gst_nd_enum_type (&type, "GstNdComputeLatency", values);
-}
+    { GST_ND_COMPUTE_LATENCY_ALWAYS, "Always", "always" });
 
 GstClockTime
 gst_nd_latency_compute_time (GstNdComputeLatency mode, gboolean live,

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "core/schema.h"
 #include <gst/base/gstbasetransform.h>
 
 G_BEGIN_DECLS
@@ -19,7 +20,7 @@ typedef enum
   GST_ND_COMPUTE_LATENCY_ALWAYS = 2
 } GstNdComputeLatency;
 
-GType gst_nd_compute_latency_get_type (void);
+extern const NdEnum gst_nd_compute_latency_enum;
 
 /* The part of @time, that of computing an output, that the latency includes.
  * @counted: whether it included it before; is updated. */

@@ -67,9 +67,9 @@ gst_nd_conv_keeps_caps (const GstNdTemporalSettings *base,
   const NdBankInfo *bank = &settings->bank;
 
   return gst_nd_conv_settings_type (settings, in->type) == out->type
-      && nd_response_count (settings->response, bank->n_responses)
+      && nd_response_count (settings->conv.response, bank->n_responses)
       == out->responses
-      && nd_output_components (settings->response, bank->is_complex,
+      && nd_output_components (settings->conv.response, bank->is_complex,
              bank->tensor_axes, in->planes[0].components)
       == out->planes[0].components;
 }
@@ -86,7 +86,7 @@ gst_nd_conv_derive (GstNdTemporal *self, GstNdTemporalSettings *base,
       in ? in : &unknown);
 
   if (nd_bank_info_from_text (settings->filter, &axes, &settings->bank, error))
-    return nd_convolver_check_time_border (settings->time_border, error);
+    return nd_convolver_check_time_border (settings->conv.time_border, error);
   settings->bank = (NdBankInfo){ 1, FALSE };
   g_prefix_error (error, "Property filter: ");
   return FALSE;
@@ -96,13 +96,13 @@ static NdPrecision
 gst_nd_conv_find_precision (const GstNdTemporalSettings *settings,
     NdSampleType type)
 {
-  return nd_sample_precision (type, settings->precision);
+  return nd_sample_precision (type, settings->device.precision);
 }
 
 static gboolean
 gst_nd_conv_may_use_device (const GstNdTemporalSettings *settings)
 {
-  return gst_nd_conv_settings (settings)->method != ND_METHOD_REFERENCE;
+  return gst_nd_conv_settings (settings)->conv.method != ND_METHOD_REFERENCE;
 }
 
 /* Whether the first structure of the upstream caps is video. */
@@ -123,15 +123,15 @@ check_devices (const GstNdConvSettings *settings, GError **error)
   const NdBackend *backend;
   NdDevices devices;
 
-  if (!nd_devices_check (settings->base.devices, error))
+  if (!nd_devices_check (settings->base.device.devices, error))
     return FALSE;
-  if (!settings->base.devices || *settings->base.devices == '\0'
-      || settings->base.backend == GST_ND_BACKEND_CPU)
+  if (!settings->base.device.devices || *settings->base.device.devices == '\0'
+      || settings->base.device.backend == ND_BACKEND_CPU)
     return TRUE;
   backend = nd_backend_find ("cuda", -1, NULL);
   return !backend
-      || nd_devices_find (settings->base.devices, settings->base.device_id,
-          backend, &devices, error);
+      || nd_devices_find (settings->base.device.devices,
+          settings->base.device.device_id, backend, &devices, error);
 }
 
 /* Makes the checks that take no time and need no caps. */
@@ -152,7 +152,7 @@ gst_nd_conv_check_start (GstNdTemporal *self, const GstNdTemporalSettings *base,
 
     g_clear_error (error);
     if (nd_bank_info_from_text (settings->filter, &axes, &info, error))
-      return nd_convolver_check_time_border (settings->time_border, error)
+      return nd_convolver_check_time_border (settings->conv.time_border, error)
           && check_devices (settings, error);
   }
   g_prefix_error (error, "Property filter: ");
@@ -165,7 +165,7 @@ gst_nd_conv_warn_without_effect (GstNdTemporal *self,
     const GstNdTemporalSettings *settings, const gchar *property)
 {
   if ((!property || strcmp (property, "accuracy") == 0)
-      && gst_nd_conv_settings (settings)->accuracy != ND_ACCURACY_SINGLE)
+      && gst_nd_conv_settings (settings)->conv.accuracy != ND_ACCURACY_SINGLE)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
         ("Property accuracy has no effect: all methods compute with "
          "accuracy=single"),

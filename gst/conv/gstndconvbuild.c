@@ -112,11 +112,11 @@ keeps_planes (const GstNdConvSettings *settings, const NdBankInfo *bank,
 
   for (guint p = 0; p < format->n_planes; p++)
     filtered += is_filtered (settings, format, p);
-  if (nd_response_count (settings->response, bank->n_responses) > 1)
+  if (nd_response_count (settings->conv.response, bank->n_responses) > 1)
     return FALSE;
   if (gst_nd_conv_settings_type (settings, format->type) != format->type)
     return FALSE;
-  if (settings->response == ND_RESPONSE_ALL)
+  if (settings->conv.response == ND_RESPONSE_ALL)
     return !bank->is_complex;
   return filtered == 1;
 }
@@ -154,7 +154,7 @@ find_bank_info (const GstNdConvSettings *settings, const NdBank *bank)
   NdBankInfo info = { nd_bank_responses (bank), bank->is_complex };
   NdTensorRecipe recipe;
 
-  if (settings->response == ND_RESPONSE_TENSOR
+  if (settings->conv.response == ND_RESPONSE_TENSOR
       && nd_tensor_recipe (bank, &recipe, NULL))
     info.tensor_axes = recipe.axes;
   return info;
@@ -175,16 +175,17 @@ gst_nd_conv_check_input (GstNdTemporal *self, const GstNdTemporalSettings *base,
   else if ((format->n_planes > 1 || gst_nd_format_has_fields (format))
       && !keeps_planes (settings, bank, format))
     set_planes_error (format, error);
-  else if (settings->response == ND_RESPONSE_TENSOR && format->n_planes > 1)
+  else if (settings->conv.response == ND_RESPONSE_TENSOR
+      && format->n_planes > 1)
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "response=tensor needs one component; the input has %u planes: convert "
         "it to GRAY8, or to dimensions 1:x:y:z",
         format->n_planes);
   else
-    return nd_response_check (settings->response, bank->is_complex,
+    return nd_response_check (settings->conv.response, bank->is_complex,
         bank->tensor_axes, format->planes[0].components,
-        gst_nd_conv_settings_type (settings, format->type), settings->threshold,
-        error);
+        gst_nd_conv_settings_type (settings, format->type),
+        settings->conv.threshold, error);
   return FALSE;
 }
 
@@ -222,8 +223,9 @@ design (GstNdTemporal *self, GstNdTemporalBuild *build, GError **error)
   const NdAxes axes =
       gst_nd_conv_axes_of_format (GST_ND_CONV (self), settings, &build->in);
   const gint64 begin = g_get_monotonic_time ();
-  NdBank *bank = nd_bank_from_text (settings->filter, &axes, settings->origin,
-      settings->causal, settings->normalize, &build->cancelled, error);
+  NdBank *bank = nd_bank_from_text (settings->filter, &axes,
+      settings->conv.origin, settings->conv.causal, settings->conv.normalize,
+      &build->cancelled, error);
 
   log_axes (self, &axes);
   if (bank)
@@ -258,13 +260,13 @@ make_job (const GstNdTemporalBuild *build, guint plane, const NdBank *bank,
     .out_type =
         nd_sample_computed (gst_nd_conv_settings_type (settings, in->type),
             in->precision),
-    .border = settings->border,
-    .border_value = zero == 0 ? settings->border_value : zero,
+    .border = settings->conv.border,
+    .border_value = zero == 0 ? settings->conv.border_value : zero,
     .precision = in->precision,
     .bank = filtered ? bank : identity,
-    .response = filtered ? settings->response : ND_RESPONSE_ALL,
-    .threshold = settings->threshold,
-    .n_threads = settings->base.n_threads,
+    .response = filtered ? settings->conv.response : ND_RESPONSE_ALL,
+    .threshold = settings->conv.threshold,
+    .n_threads = settings->base.device.n_threads,
     .volumes = build->volumes,
     .cancelled = (gint *) &build->cancelled,
   };
@@ -277,15 +279,15 @@ make_convolver (GstNdTemporalBuild *build, const NdBank *bank, GError **error)
   g_autoptr (NdBank) identity = make_identity (bank);
   NdConvolverSettings wanted = {
     .n_planes = build->in.n_planes,
-    .time_border = settings->time_border,
+    .time_border = settings->conv.time_border,
     .ahead = build->live,
-    .backend = gst_nd_temporal_settings_backend (build->settings),
-    .device_id = settings->base.device_id,
-    .devices = settings->base.devices,
+    .backend = nd_backend_kind_name (build->settings->device.backend),
+    .device_id = settings->base.device.device_id,
+    .devices = settings->base.device.devices,
     .volumes = build->volumes,
     .waits = build->live,
-    .method = settings->method,
-    .memory_limit = settings->memory_limit,
+    .method = settings->conv.method,
+    .memory_limit = settings->conv.memory_limit,
   };
   NdConvolver *convolver;
 
@@ -495,7 +497,7 @@ gst_nd_conv_build (GstNdTemporal *self, GstNdTemporalBuild *build,
   if (!bank)
     return NULL;
   settings->bank = find_bank_info (settings, bank);
-  if ((settings->response == ND_RESPONSE_TENSOR
+  if ((settings->conv.response == ND_RESPONSE_TENSOR
           && !nd_tensor_recipe (bank, &recipe, error))
       || !gst_nd_conv_check_input (self, build->settings, &build->in, error)
       || !check_fields (&build->in, bank, error))
@@ -528,10 +530,10 @@ gst_nd_conv_use (GstNdTemporal *self, GstNdProcessor *processor,
       continue;
     }
     filter->scale[p].saturated = &GST_ND_CONV (self)->saturated;
-    filter->scale[p].gain = settings->gain;
+    filter->scale[p].gain = settings->conv.gain;
     filter->scale[p].offset = zero == 0
-        ? settings->offset
-        : zero - settings->gain * zero * nd_filter_sum (bank->filters[0]);
+        ? settings->conv.offset
+        : zero - settings->conv.gain * zero * nd_filter_sum (bank->filters[0]);
   }
 }
 

@@ -10,8 +10,8 @@
 static gboolean
 changes_type (const GstNdConvSettings *settings)
 {
-  return settings->output_type != GST_ND_SAMPLE_SAME
-      || settings->response == ND_RESPONSE_TENSOR;
+  return settings->conv.output_type != ND_SAMPLE_SAME
+      || settings->conv.response == ND_RESPONSE_TENSOR;
 }
 
 /* FALSE if the dimensions of @s are not one valid string. */
@@ -60,10 +60,10 @@ set_output_dimensions (GstStructure *s, const GstNdConvSettings *settings,
     gst_structure_remove_field (s, "dimensions");
     return;
   }
-  info.shape.components = nd_output_components (settings->response,
+  info.shape.components = nd_output_components (settings->conv.response,
       bank->is_complex, bank->tensor_axes, info.shape.components);
   gst_nd_structure_set_dimensions (s, &info.shape,
-      nd_response_count (settings->response, bank->n_responses));
+      nd_response_count (settings->conv.response, bank->n_responses));
 }
 
 /* FALSE if no input of this number of @components gives this output. */
@@ -78,9 +78,9 @@ set_input_dimensions (GstStructure *s, const GstNdConvSettings *settings,
     return TRUE;
   }
   if (info.responses
-          != nd_response_count (settings->response, bank->n_responses)
+          != nd_response_count (settings->conv.response, bank->n_responses)
       || info.shape.components
-          != nd_output_components (settings->response, bank->is_complex,
+          != nd_output_components (settings->conv.response, bank->is_complex,
               bank->tensor_axes, components))
     return FALSE;
   info.shape.components = components;
@@ -177,10 +177,12 @@ video_to_source (const GstStructure *from, const GstNdConvSettings *settings,
   g_autoptr (GstCaps) caps =
       gst_caps_new_full (gst_structure_copy (from), NULL);
   g_autoptr (GstCaps) out = NULL;
-  GstNdVolumeInfo info = { .responses = nd_response_count (settings->response,
-                               bank->n_responses) };
-  gboolean one = info.responses == 1 && settings->response != ND_RESPONSE_TENSOR
-      && !(bank->is_complex && settings->response == ND_RESPONSE_ALL);
+  GstNdVolumeInfo info = {
+    .responses = nd_response_count (settings->conv.response, bank->n_responses)
+  };
+  gboolean one = info.responses == 1
+      && settings->conv.response != ND_RESPONSE_TENSOR
+      && !(bank->is_complex && settings->conv.response == ND_RESPONSE_ALL);
   GstNdFormat format;
   GstStructure *s;
 
@@ -209,7 +211,7 @@ video_to_source (const GstStructure *from, const GstNdConvSettings *settings,
   if (format.n_planes > 1 || gst_nd_format_has_fields (&format))
     return NULL;
   info.shape = format.planes[0];
-  info.shape.components = nd_output_components (settings->response,
+  info.shape.components = nd_output_components (settings->conv.response,
       bank->is_complex, bank->tensor_axes, info.shape.components);
   info.rate_n = format.rate_n;
   info.rate_d = format.rate_d;
@@ -258,13 +260,13 @@ append_transformed (GstCaps *other, GstPadDirection direction,
   } else {
     append (other,
         tensors_to_sink (from, settings, bank,
-            bank->is_complex || settings->response == ND_RESPONSE_TENSOR
+            bank->is_complex || settings->conv.response == ND_RESPONSE_TENSOR
                 ? 1
                 : components),
         features);
     /* One component can be combined from complex input, which has two. */
     if (!bank->is_complex && components == 1
-        && settings->response != ND_RESPONSE_ALL)
+        && settings->conv.response != ND_RESPONSE_ALL)
       append (other, tensors_to_sink (from, settings, bank, 2), features);
   }
 }
@@ -300,7 +302,8 @@ gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps *caps,
     const GstCaps *template)
 {
   g_autoptr (GstCaps) other = gst_caps_new_empty ();
-  gboolean combines = bank->is_complex || settings->response != ND_RESPONSE_ALL;
+  gboolean combines =
+      bank->is_complex || settings->conv.response != ND_RESPONSE_ALL;
   gboolean volumes_from_video = FALSE;
   GstCaps *result;
 
@@ -331,7 +334,7 @@ gst_nd_conv_transform_caps (GstPadDirection direction, const GstCaps *caps,
     gst_nd_cuda_remove_caps (other);
   result = gst_caps_intersect_full (other, (GstCaps *) template,
       GST_CAPS_INTERSECT_FIRST);
-  return settings->base.precision == ND_PRECISION_DOUBLE
+  return settings->base.device.precision == ND_PRECISION_DOUBLE
       ? result
       : remove_double_on_device (result);
 }

@@ -5,16 +5,14 @@
  */
 #pragma once
 
-#include "engine/job.h"
+#include "engine/settings.h"
 #include "filters/design.h"
-#include "gst/base/gstndsampletype.h"
 #include "gst/temporal/gstndtemporal.h"
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
 
-/* Numbers of enums are public and never change. A new value gets the next free
- * number. */
+/* The numbers are public, as values of properties, and never change. */
 typedef enum
 {
   GST_ND_AXES_AUTO = 0,
@@ -31,24 +29,11 @@ typedef enum
 typedef struct
 {
   GstNdTemporalSettings base;
+  NdFilterSettings conv;
   gchar *filter;
-  gchar *origin;
-  NdBorder border;
-  NdBorder time_border;
-  gdouble border_value;
-  gboolean causal;
-  GstNdAxesKind axes;
-  GstNdSampleType output_type;
-  gdouble gain;
-  gdouble offset;
-  gboolean normalize;
   GstNdPlanesKind planes;
   gint tensor_index;
-  NdMethod method;
-  NdAccuracy accuracy;
-  NdResponse response;
-  gdouble threshold;
-  gint64 memory_limit;
+  GstNdAxesKind axes;
 
   /* Derived from the properties and the axes of the input. */
   NdBankInfo bank; /* of filter; 1, real if unreadable */

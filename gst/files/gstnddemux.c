@@ -54,7 +54,7 @@ G_DEFINE_TYPE_WITH_CODE (GstNdDemux, gst_nd_demux, GST_TYPE_ELEMENT,
 GST_ELEMENT_REGISTER_DEFINE (nddemux, "nddemux", GST_RANK_PRIMARY,
     GST_TYPE_ND_DEMUX);
 
-static const GstNdProperty rows[] = {
+static const NdSetting rows[] = {
   /* Since: 0.9 */
   GST_ND_MAX_MEMORY_ROW (GstNdDemuxSettings),
   GST_ND_TRUNCATED_ROW (GstNdDemuxSettings),
@@ -479,7 +479,7 @@ gst_nd_demux_get_property (GObject *object, guint id, GValue *value,
 static void
 gst_nd_demux_init (GstNdDemux *self)
 {
-  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
+  nd_settings_init (rows, G_N_ELEMENTS (rows), &self->settings);
   self->sink = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_activate_function (self->sink, activate);
   gst_pad_set_activatemode_function (self->sink, activate_mode);

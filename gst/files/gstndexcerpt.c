@@ -6,18 +6,9 @@
 #include "core/error.h"
 #include "gst/base/gstndcaps.h"
 
-GType
-gst_nd_truncated_get_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
+ND_DEFINE_ENUM (gst_nd_truncated_enum, "GstNdTruncated",
     { ND_TRUNCATED_REFUSE, "Refuse it", "refuse" },
-    { ND_TRUNCATED_KEEP, "Read its whole volumes, with a warning", "keep" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdTruncated", values);
-}
+    { ND_TRUNCATED_KEEP, "Read its whole volumes, with a warning", "keep" });
 
 gboolean
 gst_nd_excerpt_init (GstNdExcerpt *excerpt, NdReader *reader, const gchar *path,

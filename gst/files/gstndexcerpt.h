@@ -19,17 +19,17 @@ G_BEGIN_DECLS
     "Bytes of memory that reading the recording may take, with one volume; " \
     "0: a quarter of the memory that the process may use. A file that asks " \
     "for more is refused",                                                   \
-    GST_ND_INT64 (Struct, max_memory, 0, G_MAXINT64, 0), GST_ND_READY }
+    ND_FIELD_INT64 (Struct, max_memory, 0, G_MAXINT64, 0), ND_READY }
 
 /* The row of the property `truncated`. */
 #define GST_ND_TRUNCATED_ROW(Struct)                                        \
   { "truncated", "Truncated",                                               \
     "What is done with a recording that has fewer samples than its header " \
     "says; keep decompresses a compressed one twice",                       \
-    GST_ND_ENUM (Struct, truncated, NdTruncated, gst_nd_truncated_get_type, \
+    ND_FIELD_ENUM (Struct, truncated, NdTruncated, gst_nd_truncated_enum,   \
         ND_TRUNCATED_REFUSE),                                               \
-    GST_ND_READY }
-GType gst_nd_truncated_get_type (void);
+    ND_READY }
+extern const NdEnum gst_nd_truncated_enum;
 
 typedef struct
 {

@@ -113,33 +113,32 @@ G_DEFINE_TYPE_WITH_CODE (GstNdFileSink, gst_nd_file_sink, GST_TYPE_BASE_SINK,
 GST_ELEMENT_REGISTER_DEFINE (ndfilesink, "ndfilesink", GST_RANK_NONE,
     GST_TYPE_ND_FILE_SINK);
 
-#define FIELD(KIND, ...) GST_ND_##KIND (Settings, __VA_ARGS__)
+#define FIELD(KIND, ...) ND_FIELD_##KIND (Settings, __VA_ARGS__)
 
-static const GstNdProperty rows[] = {
+static const NdSetting rows[] = {
   /* Since: 0.1 */
   { "location", "Location",
-      "Path of the file to write. Its extension selects the format: .nii, "
-      ".nii.gz (NIfTI), .nrrd, .seq.nrrd, .nhdr (NRRD), .mha, .igs.mha, .mhd "
-      "(MetaImage), .npy (NumPy), .tif (TIFF), otherwise raw samples (.raw). "
-      "The file is written as NAME.part and renamed when it is complete, which "
-      "replaces an existing file",
-      FIELD (STRING, location, NULL), GST_ND_READY },
+      "Path of the file to write, which has the name NAME.part until it is "
+      "complete. Its extension selects the format: .nii, .nii.gz (NIfTI), "
+      ".nrrd, .seq.nrrd, .nhdr (NRRD), .mha, .igs.mha, .mhd (MetaImage), .npy "
+      "(NumPy), .tif (TIFF), otherwise raw samples (.raw)",
+      FIELD (STRING, location, NULL), ND_READY },
   { "compress", "Compress",
       "Compress the samples of NRRD (gzip) and MetaImage (zlib); a compressed "
       "file does not support seeking. .nii.gz is always compressed; .nii, "
       ".npy, .tif and raw files never",
-      FIELD (BOOLEAN, compress, FALSE), GST_ND_READY },
+      FIELD (BOOLEAN, compress, FALSE), ND_READY },
   /* Since: 0.9 */
   { "max-volumes", "Maximum number of volumes",
       "Volumes of one file, after which the next file begins; 0: all. "
       "'location' must then have a place for the number of the file, counted "
       "from 0, for example heart-%05d.nii.gz",
-      FIELD (INT64, max_volumes, 0, G_MAXINT64, 0), GST_ND_READY },
+      FIELD (INT64, max_volumes, 0, G_MAXINT64, 0), ND_READY },
   { "max-time", "Maximum time",
       "Nanoseconds from the first volume of a file to the first one of the "
       "next file; 0: no limit. 'location' must have a place for the number, as "
       "with max-volumes",
-      FIELD (INT64, max_time, 0, G_MAXINT64, 0), GST_ND_READY },
+      FIELD (INT64, max_time, 0, G_MAXINT64, 0), ND_READY },
 };
 
 /* Posts the only error of this stream. Nothing is written after it, and EOS
@@ -551,7 +550,7 @@ gst_nd_file_sink_get_property (GObject *object, guint id, GValue *value,
 static void
 gst_nd_file_sink_finalize (GObject *object)
 {
-  gst_nd_properties_clear (rows, G_N_ELEMENTS (rows),
+  nd_settings_clear (rows, G_N_ELEMENTS (rows),
       &GST_ND_FILE_SINK (object)->settings);
   G_OBJECT_CLASS (gst_nd_file_sink_parent_class)->finalize (object);
 }
@@ -589,7 +588,7 @@ gst_nd_file_sink_class_init (GstNdFileSinkClass *klass)
 static void
 gst_nd_file_sink_init (GstNdFileSink *self)
 {
-  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
+  nd_settings_init (rows, G_N_ELEMENTS (rows), &self->settings);
   /* Write as fast as volumes arrive, and keep none back. */
   gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
   gst_base_sink_set_last_sample_enabled (GST_BASE_SINK (self), FALSE);

@@ -108,12 +108,11 @@ start (GstNdFileSrc *self)
   gboolean ok;
 
   GST_OBJECT_LOCK (self);
-  gst_nd_properties_copy (gst_nd_file_src_rows, gst_nd_file_src_n_rows,
-      &settings, &self->settings);
+  nd_settings_assign (gst_nd_file_src_rows, gst_nd_file_src_n_rows, &settings,
+      &self->settings);
   GST_OBJECT_UNLOCK (self);
   ok = gst_nd_file_src_settings_open (&settings, &excerpt, &error);
-  gst_nd_properties_clear (gst_nd_file_src_rows, gst_nd_file_src_n_rows,
-      &settings);
+  nd_settings_clear (gst_nd_file_src_rows, gst_nd_file_src_n_rows, &settings);
   GST_OBJECT_LOCK (self);
   self->excerpt = excerpt;
   self->size = ok ? gst_nd_volume_info_size (&excerpt.info) : 0;
@@ -460,7 +459,7 @@ gst_nd_file_src_finalize (GObject *object)
 {
   GstNdFileSrc *self = GST_ND_FILE_SRC (object);
 
-  gst_nd_properties_clear (gst_nd_file_src_rows, gst_nd_file_src_n_rows,
+  nd_settings_clear (gst_nd_file_src_rows, gst_nd_file_src_n_rows,
       &self->settings);
   G_OBJECT_CLASS (gst_nd_file_src_parent_class)->finalize (object);
 }
@@ -506,7 +505,7 @@ gst_nd_file_src_class_init (GstNdFileSrcClass *klass)
 static void
 gst_nd_file_src_init (GstNdFileSrc *self)
 {
-  gst_nd_properties_init (gst_nd_file_src_rows, gst_nd_file_src_n_rows,
+  nd_settings_init (gst_nd_file_src_rows, gst_nd_file_src_n_rows,
       &self->settings);
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
 }

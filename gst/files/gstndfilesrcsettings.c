@@ -6,55 +6,53 @@
 #include "core/error.h"
 #include "formats/recording.h"
 
-#define FIELD(KIND, ...) GST_ND_##KIND (GstNdFileSrcSettings, __VA_ARGS__)
+#define FIELD(KIND, ...) ND_FIELD_##KIND (GstNdFileSrcSettings, __VA_ARGS__)
 
-const GstNdProperty gst_nd_file_src_rows[] = {
+const NdSetting gst_nd_file_src_rows[] = {
   /* Since: 0.1 */
   { "location", "Location",
       "Path of the file to read: NIfTI-1 or NIfTI-2 (also .nii.gz), NRRD, "
       "MetaImage, NumPy (.npy, .npz), TIFF, DICOM, HDF5 (known by their "
       "content), a folder of OME-Zarr or DICOM, or raw samples",
-      FIELD (STRING, location, NULL), GST_ND_READY },
+      FIELD (STRING, location, NULL), ND_READY },
   { "volume-size", "Volume size",
       "Raw files: samples of one volume along x, y and z, as X:Y:Z (X:Y for "
       "frames, X:Y:Z:K for the K responses of a bank). TIFF and .npy files "
       "that do not say whether their slices lie along z or time: X:Y:1 makes "
-      "frames over time. Ignored for other files that have a header",
-      FIELD (STRING, volume_size, NULL), GST_ND_READY },
+      "frames over time",
+      FIELD (STRING, volume_size, NULL), ND_READY },
   { "components", "Components",
       "Raw files: components of a sample, interleaved: 1 scalar, 2 complex "
       "(re, im), 3 RGB. Ignored if the file has a header",
-      FIELD (UINT, components, 1, 65535, 1), GST_ND_READY },
+      FIELD (UINT, components, 1, 65535, 1), ND_READY },
   { "type", "Type",
       "Raw files: type of each component, in the byte order of the machine. "
       "Ignored if the file has a header",
-      FIELD (ENUM, type, GstNdSampleType, gst_nd_sample_type_get_type,
-          GST_ND_SAMPLE_UINT8),
-      GST_ND_READY },
+      FIELD (ENUM, type, NdSampleType, nd_sample_enum, ND_UINT8), ND_READY },
   /* Since: 0.9 */
   { "offset", "Offset",
       "Raw files: bytes before the first volume, of a header for example. "
       "Ignored if the file has a header that is read",
-      FIELD (INT64, offset, 0, G_MAXINT64, 0), GST_ND_READY },
+      FIELD (INT64, offset, 0, G_MAXINT64, 0), ND_READY },
   /* Since: 0.1 */
   { "framerate", "Frame rate",
       "Volumes per second, for timestamps and caps, instead of the rate in the "
       "file; 0/1: the rate in the file (if it has none, caps have 0/1 and "
       "timestamps are 1 s apart)",
-      FIELD (FRACTION, framerate, 0, 0), GST_ND_READY },
+      FIELD (FRACTION, framerate, 0, 0), ND_READY },
   { "start", "Start",
       "The first volume to read, counted from 0. It has the timestamp 0",
-      FIELD (INT64, start, 0, G_MAXINT64, 0), GST_ND_READY },
+      FIELD (INT64, start, 0, G_MAXINT64, 0), ND_READY },
   { "stop", "Stop",
       "The volume before which to stop, counted from 0; -1, or any number "
       "after the last volume: read to the end. To split a recording that is "
       "filtered in time, let the excerpts overlap by the length of the filter "
       "in time minus one",
-      FIELD (INT64, stop, -1, G_MAXINT64, -1), GST_ND_READY },
+      FIELD (INT64, stop, -1, G_MAXINT64, -1), ND_READY },
   { "step", "Step",
       "Read every volume whose number, counted from start, is "
       "a multiple of step; the rate is divided by step",
-      FIELD (INT64, step, 1, G_MAXINT, 1), GST_ND_READY },
+      FIELD (INT64, step, 1, G_MAXINT, 1), ND_READY },
   /* Since: 0.9 */
   GST_ND_MAX_MEMORY_ROW (GstNdFileSrcSettings),
   GST_ND_TRUNCATED_ROW (GstNdFileSrcSettings),
@@ -66,7 +64,7 @@ get_hint (const GstNdFileSrcSettings *settings, NdRecording *hint,
     GError **error)
 {
   if (nd_recording_init_raw (hint, settings->volume_size, settings->components,
-          gst_nd_sample_type (settings->type, ND_UINT8))) {
+          settings->type)) {
     hint->offset = settings->offset;
     return TRUE;
   }

@@ -5,8 +5,8 @@
  */
 #pragma once
 
+#include "core/shape.h"
 #include "gst/base/gstndproperties.h"
-#include "gst/base/gstndsampletype.h"
 #include "gst/files/gstndexcerpt.h"
 
 G_BEGIN_DECLS
@@ -17,14 +17,14 @@ typedef struct
   gchar *volume_size;
   guint components;
   gint64 offset;
-  GstNdSampleType type;
-  GstNdFraction framerate;
+  NdSampleType type;
+  NdFraction framerate;
   gint64 start, stop, step;
   gint64 max_memory;
   NdTruncated truncated;
 } GstNdFileSrcSettings;
 
-extern const GstNdProperty gst_nd_file_src_rows[];
+extern const NdSetting gst_nd_file_src_rows[];
 extern const guint gst_nd_file_src_n_rows;
 
 /* Opens the file, which may take long: without a lock. */

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <gst/gst.h>
+#include "core/schema.h"
 
 G_BEGIN_DECLS
 
@@ -16,6 +16,6 @@ typedef enum
   GST_ND_IGTL_SERVER = 1
 } GstNdIgtlMode;
 
-GType gst_nd_igtl_mode_get_type (void);
+extern const NdEnum gst_nd_igtl_mode_enum;
 
 G_END_DECLS

@@ -121,33 +121,32 @@ G_DEFINE_TYPE_WITH_CODE (GstOpenIGTLinkSink, gst_openigtlink_sink,
 GST_ELEMENT_REGISTER_DEFINE (openigtlinksink, "openigtlinksink", GST_RANK_NONE,
     GST_TYPE_OPENIGTLINK_SINK);
 
-static const GstNdProperty rows[] = {
+static const NdSetting rows[] = {
   /* Since: 0.9 */
   { "mode", "Mode", "Whether to listen or to connect",
-      GST_ND_ENUM (Settings, mode, GstNdIgtlMode, gst_nd_igtl_mode_get_type,
+      ND_FIELD_ENUM (Settings, mode, GstNdIgtlMode, gst_nd_igtl_mode_enum,
           GST_ND_IGTL_SERVER),
-      GST_ND_READY },
+      ND_READY },
   { "host", "Host",
       "Address of this computer to listen at (0.0.0.0: all addresses); with "
       "mode=client, the name or address of the server",
-      GST_ND_STRING (Settings, host, "localhost"), GST_ND_READY },
+      ND_FIELD_STRING (Settings, host, "localhost"), ND_READY },
   { "port", "Port",
       "TCP port; with mode=server, 0 chooses a free port, which stats shows",
-      GST_ND_UINT (Settings, port, 0, 65535, ND_IGTL_PORT), GST_ND_READY },
+      ND_FIELD_UINT (Settings, port, 0, 65535, ND_IGTL_PORT), ND_READY },
   { "device-name", "Device name",
       "Device name of the images, which clients show; at most 20 bytes",
-      GST_ND_STRING (Settings, device_name, "ndconv"), GST_ND_READY },
+      ND_FIELD_STRING (Settings, device_name, "ndconv"), ND_READY },
   { "version", "Header version",
       "Header version of the messages. 1: every client understands it; 2 and "
       "3: with metadata, for OpenIGTLink 3 and later",
-      GST_ND_UINT (Settings, version, 1, ND_IGTL_VERSION_MAX, 1),
-      GST_ND_READY },
+      ND_FIELD_UINT (Settings, version, 1, ND_IGTL_VERSION_MAX, 1), ND_READY },
   { "message-timeout", "Message timeout",
       "Seconds that one message of a peer may take to arrive; then its "
       "connection is closed. 0: any time",
-      GST_ND_UINT (Settings, message_timeout, 0, 86400,
+      ND_FIELD_UINT (Settings, message_timeout, 0, 86400,
           GST_ND_IGTL_MESSAGE_TIMEOUT),
-      GST_ND_READY },
+      ND_READY },
 };
 
 static gboolean
@@ -512,7 +511,7 @@ gst_openigtlink_sink_get_property (GObject *object, guint id, GValue *value,
 static void
 gst_openigtlink_sink_finalize (GObject *object)
 {
-  gst_nd_properties_clear (rows, G_N_ELEMENTS (rows),
+  nd_settings_clear (rows, G_N_ELEMENTS (rows),
       &GST_OPENIGTLINK_SINK (object)->settings);
   G_OBJECT_CLASS (gst_openigtlink_sink_parent_class)->finalize (object);
 }
@@ -562,7 +561,7 @@ gst_openigtlink_sink_class_init (GstOpenIGTLinkSinkClass *klass)
 static void
 gst_openigtlink_sink_init (GstOpenIGTLinkSink *self)
 {
-  gst_nd_properties_init (rows, G_N_ELEMENTS (rows), &self->settings);
+  nd_settings_init (rows, G_N_ELEMENTS (rows), &self->settings);
   gst_base_sink_set_last_sample_enabled (GST_BASE_SINK (self), FALSE);
   gst_nd_flush_install (GST_BASE_SINK_PAD (self));
 }

@@ -525,7 +525,7 @@ gst_openigtlink_src_get_property (GObject *object, guint id, GValue *value,
 static void
 gst_openigtlink_src_finalize (GObject *object)
 {
-  gst_nd_properties_clear (gst_openigtlink_src_rows, gst_openigtlink_src_n_rows,
+  nd_settings_clear (gst_openigtlink_src_rows, gst_openigtlink_src_n_rows,
       &GST_OPENIGTLINK_SRC (object)->settings);
   G_OBJECT_CLASS (gst_openigtlink_src_parent_class)->finalize (object);
 }
@@ -565,7 +565,6 @@ gst_openigtlink_src_class_init (GstOpenIGTLinkSrcClass *klass)
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 openigtlinksrc host=localhost ! ndview "
       "mode=orthogonal ! videoconvert ! autovideosink");
-  gst_type_mark_as_plugin_api (gst_nd_igtl_mode_get_type (), 0);
 
   element_class->change_state = gst_openigtlink_src_change_state;
   src_class->start = gst_openigtlink_src_start;
@@ -581,7 +580,7 @@ gst_openigtlink_src_class_init (GstOpenIGTLinkSrcClass *klass)
 static void
 gst_openigtlink_src_init (GstOpenIGTLinkSrc *self)
 {
-  gst_nd_properties_init (gst_openigtlink_src_rows, gst_openigtlink_src_n_rows,
+  nd_settings_init (gst_openigtlink_src_rows, gst_openigtlink_src_n_rows,
       &self->settings);
   gst_base_src_set_live (GST_BASE_SRC (self), TRUE);
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);

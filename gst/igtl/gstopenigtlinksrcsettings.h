@@ -39,7 +39,7 @@ typedef struct
   guint message_timeout;
 } GstOpenIGTLinkSrcSettings;
 
-extern const GstNdProperty gst_openigtlink_src_rows[];
+extern const NdSetting gst_openigtlink_src_rows[];
 extern const guint gst_openigtlink_src_n_rows;
 
 G_END_DECLS

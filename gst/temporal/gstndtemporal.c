@@ -209,7 +209,7 @@ check_start (GstNdTemporal *self, GstNdTemporalSettings *settings,
           ? !klass->check_start (self, settings, error)
           : !settings->klass->derive (self, settings, NULL, error))
     return FALSE;
-  return settings->backend != GST_ND_BACKEND_CUDA
+  return settings->device.backend != ND_BACKEND_GPU
       || gst_nd_device_backend (&self->priv->device, error);
 }
 
@@ -233,14 +233,14 @@ static void
 start_device (GstNdTemporal *self)
 {
   GstNdTemporalPrivate *priv = self->priv;
-  GstNdBackendKind backend;
+  NdBackendKind backend;
   gint device_id;
 
   GST_OBJECT_LOCK (self);
-  backend = priv->active->backend;
+  backend = priv->active->device.backend;
   device_id = gst_nd_temporal_settings_device (priv->active);
   GST_OBJECT_UNLOCK (self);
-  if (backend != GST_ND_BACKEND_CPU)
+  if (backend != ND_BACKEND_CPU)
     gst_nd_device_start (&priv->device, GST_ELEMENT (self), device_id);
 }
 
@@ -308,7 +308,7 @@ gst_nd_temporal_start (GstBaseTransform *trans)
   GST_OBJECT_UNLOCK (self);
   if (klass->warn_without_effect)
     klass->warn_without_effect (self, settings, NULL);
-  if (settings->backend == GST_ND_BACKEND_AUTO
+  if (settings->device.backend == ND_BACKEND_AUTO
       && !gst_nd_device_backend (&priv->device, &no_device))
     gst_nd_backends_explain_auto (GST_ELEMENT (self), no_device);
   GST_INFO_OBJECT (self, "device: %s",

@@ -59,7 +59,7 @@ typedef struct _GstNdTemporalClass
   GstBaseTransformClass parent_class;
 
   /* Set by gst_nd_temporal_class_install(). */
-  const GstNdProperty *rows;
+  const NdSetting *rows;
   guint n_rows;
   gsize settings_size, derived;
 
@@ -149,12 +149,21 @@ typedef struct _GstNdTemporalClass
 GType gst_nd_temporal_get_type (void);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstNdTemporal, gst_object_unref)
 
-/* Sets the settings of a subclass, a struct of @size bytes that has a field for
- * each of @rows. Its fields from offset @derived on have no row. Installs the
- * first @installed properties, `stats` with the description @stats, and
- * `settings`. */
+/* Rows for the struct at @offset of the settings of an element. */
+typedef struct
+{
+  const NdSetting *rows;
+  guint n;
+  gsize offset;
+} GstNdTemporalPart;
+
+/* Sets the settings of a subclass, a struct of @size bytes that begins with a
+ * GstNdTemporalSettings. Its other fields with a row are described by @parts;
+ * those from offset @derived on have none. Installs the properties of all
+ * temporal elements and those of @parts without the last @hidden ones, `stats`
+ * with the description @stats, and `settings`. */
 void gst_nd_temporal_class_install (GstNdTemporalClass *klass,
-    const GstNdProperty *rows, guint n_rows, guint installed, gsize size,
+    const GstNdTemporalPart *parts, guint n_parts, guint hidden, gsize size,
     gsize derived, const gchar *stats);
 
 /* Installs property @id, which the class above left out. */

@@ -157,7 +157,7 @@ gboolean
 gst_nd_temporal_may_use_device (GstNdTemporal *self,
     const GstNdTemporalSettings *settings)
 {
-  return settings->backend != GST_ND_BACKEND_CPU
+  return settings->device.backend != ND_BACKEND_CPU
       && (!settings->klass->may_use_device
           || settings->klass->may_use_device (settings))
       && gst_nd_device_is_possible (&self->priv->device);

@@ -184,7 +184,7 @@ accepts_device (GstNdTemporal *self, const GstStructure *s)
       gst_nd_temporal_copy_active (self);
 
   return gst_nd_temporal_may_use_device (self, settings)
-      && (settings->precision == ND_PRECISION_DOUBLE
+      && (settings->device.precision == ND_PRECISION_DOUBLE
           || g_strcmp0 (gst_structure_get_string (s, "types"), "float64") != 0);
 }
 

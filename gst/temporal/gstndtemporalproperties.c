@@ -205,8 +205,7 @@ gst_nd_temporal_log_settings (GstNdTemporal *self,
     GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (self),
         klass->rows[i].name);
 
-    if (!pspec
-        || gst_nd_property_is_equal (&klass->rows[i], settings, defaults))
+    if (!pspec || nd_setting_is_equal (&klass->rows[i], settings, defaults))
       continue;
     g_value_init (&value, pspec->value_type);
     gst_nd_properties_get (klass->rows, klass->n_rows, settings, i + 1, &value);
@@ -257,20 +256,46 @@ get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
   GST_OBJECT_UNLOCK (self);
 }
 
+/* The rows of all @parts, for the settings of an element. */
+static void
+join_parts (GstNdTemporalClass *klass, const GstNdTemporalPart *parts,
+    guint n_parts)
+{
+  const GstNdTemporalPart base[] = {
+    { nd_device_settings, nd_n_device_settings,
+        G_STRUCT_OFFSET (GstNdTemporalSettings, device) },
+    { gst_nd_temporal_rows, gst_nd_temporal_n_rows, 0 },
+  };
+  GArray *rows = g_array_new (FALSE, FALSE, sizeof (NdSetting));
+
+  for (guint p = 0; p < G_N_ELEMENTS (base) + n_parts; p++) {
+    const GstNdTemporalPart *part =
+        p < G_N_ELEMENTS (base) ? &base[p] : &parts[p - G_N_ELEMENTS (base)];
+
+    for (guint i = 0; i < part->n; i++) {
+      NdSetting row = part->rows[i];
+
+      row.field.offset += part->offset;
+      g_array_append_val (rows, row);
+    }
+  }
+  klass->n_rows = rows->len;
+  klass->rows = (const NdSetting *) g_array_free (rows, FALSE);
+}
+
 void
 gst_nd_temporal_class_install (GstNdTemporalClass *klass,
-    const GstNdProperty *rows, guint n_rows, guint installed, gsize size,
+    const GstNdTemporalPart *parts, guint n_parts, guint hidden, gsize size,
     gsize derived, const gchar *stats)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
 
-  klass->rows = rows;
-  klass->n_rows = n_rows;
+  join_parts (klass, parts, n_parts);
   klass->settings_size = size;
   klass->derived = derived;
   object_class->set_property = set_property;
   object_class->get_property = get_property;
-  gst_nd_properties_install (object_class, rows, installed);
+  gst_nd_properties_install (object_class, klass->rows, klass->n_rows - hidden);
   g_object_class_install_property (object_class, STATS_ID (klass),
       g_param_spec_boxed ("stats", "Statistics", stats, GST_TYPE_STRUCTURE,
           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));

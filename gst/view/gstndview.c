@@ -176,17 +176,17 @@ static gboolean
 start_device (GstNdView *self)
 {
   g_autoptr (GError) error = NULL;
-  GstNdBackendKind backend;
+  NdBackendKind backend;
 
   GST_OBJECT_LOCK (self);
   backend = self->settings.backend;
   self->active_device_id = self->settings.device_id;
-  self->uses_device = backend != GST_ND_BACKEND_CPU;
+  self->uses_device = backend != ND_BACKEND_CPU;
   GST_OBJECT_UNLOCK (self);
-  if (backend != GST_ND_BACKEND_CPU)
+  if (backend != ND_BACKEND_CPU)
     gst_nd_device_start (&self->device, GST_ELEMENT (self),
         self->active_device_id);
-  if (backend != GST_ND_BACKEND_CUDA
+  if (backend != ND_BACKEND_GPU
       || gst_nd_device_backend (&self->device, &error))
     return TRUE;
   gst_nd_element_error (GST_ELEMENT (self), error);
@@ -200,7 +200,7 @@ may_use_device (GstNdView *self)
 
   GST_OBJECT_LOCK (self);
   uses = GST_STATE (self) == GST_STATE_NULL
-      ? self->settings.backend != GST_ND_BACKEND_CPU
+      ? self->settings.backend != ND_BACKEND_CPU
       : self->uses_device;
   GST_OBJECT_UNLOCK (self);
   return uses && gst_nd_device_is_possible (&self->device);
@@ -312,7 +312,7 @@ gst_nd_view_finalize (GObject *object)
   GstNdViewSettings *all[] = { &self->settings, &self->wanted, &self->applied };
 
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
-    gst_nd_properties_clear (gst_nd_view_rows, gst_nd_view_n_rows, all[i]);
+    nd_settings_clear (gst_nd_view_rows, gst_nd_view_n_rows, all[i]);
   gst_nd_device_clear (&self->device);
   gst_nd_view_second_clear (&self->second);
   gst_nd_view_redraw_clear (&self->redraw);
@@ -547,7 +547,7 @@ gst_nd_view_init (GstNdView *self)
   GstNdViewSettings *all[] = { &self->settings, &self->wanted, &self->applied };
 
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
-    gst_nd_properties_init (gst_nd_view_rows, gst_nd_view_n_rows, all[i]);
+    nd_settings_init (gst_nd_view_rows, gst_nd_view_n_rows, all[i]);
   gst_nd_view_settings_resolve (&self->settings, &self->active, NULL);
   gst_nd_device_init (&self->device);
   gst_nd_view_second_init (&self->second);

@@ -31,9 +31,9 @@ refuse_settings (GstNdView *self, const GError *error)
   g_object_freeze_notify (G_OBJECT (self));
   GST_OBJECT_LOCK (self);
   for (guint i = 0; i < gst_nd_view_n_rows; i++) {
-    const GstNdProperty *row = &gst_nd_view_rows[i];
+    const NdSetting *row = &gst_nd_view_rows[i];
 
-    if (gst_nd_property_is_equal (row, &self->settings, &self->wanted))
+    if (nd_setting_is_equal (row, &self->settings, &self->wanted))
       gst_nd_properties_revert (row, 1, G_OBJECT (self), &self->settings,
           &self->applied);
   }
@@ -66,7 +66,7 @@ gst_nd_view_update_settings (GstNdView *self, GError **error)
   gboolean ok, changed;
 
   GST_OBJECT_LOCK (self);
-  gst_nd_properties_copy (gst_nd_view_rows, gst_nd_view_n_rows, &self->wanted,
+  nd_settings_assign (gst_nd_view_rows, gst_nd_view_n_rows, &self->wanted,
       &self->settings);
   GST_OBJECT_UNLOCK (self);
   ok = gst_nd_view_settings_resolve (&self->wanted, &resolved, &reason);
@@ -89,7 +89,7 @@ gst_nd_view_update_settings (GstNdView *self, GError **error)
     gst_nd_view_window_forget (&self->window);
     gst_nd_view_window_forget (&self->other_window);
   }
-  gst_nd_properties_copy (gst_nd_view_rows, gst_nd_view_n_rows, &self->applied,
+  nd_settings_assign (gst_nd_view_rows, gst_nd_view_n_rows, &self->applied,
       &self->wanted);
   GST_OBJECT_LOCK (self);
   self->active = resolved;

@@ -230,7 +230,7 @@ choose_backend (GstNdView *self, const NdBackend *memory)
 {
   const NdBackend *backend = memory;
 
-  if (!backend && self->active.backend == GST_ND_BACKEND_CUDA)
+  if (!backend && self->active.backend == ND_BACKEND_GPU)
     backend = gst_nd_device_backend (&self->device, NULL);
   if (!backend || self->on_cpu)
     return NULL;
@@ -371,7 +371,7 @@ gst_nd_view_make_frame (GstNdView *self, GstBuffer *input, GstBuffer *output,
   if (make_frame (self, input, output, &reason))
     return TRUE;
   /* A device may have too little memory for a scene. */
-  if (self->backend && settings->backend != GST_ND_BACKEND_CUDA
+  if (self->backend && settings->backend != ND_BACKEND_GPU
       && gst_nd_view_settings_are_scene (settings, &self->in)
       && (g_error_matches (reason, ND_ERROR, ND_ERROR_MEMORY)
           || g_error_matches (reason, ND_ERROR, ND_ERROR_SETTINGS))) {

@@ -11,11 +11,7 @@
 /* A larger picture is a mistake. */
 #define MOST_PIXELS 32768
 
-static GType
-mode_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
+static ND_DEFINE_ENUM (mode_enum, "GstNdViewMode",
     { ND_VIEW_SLICE, "The plane across 'axis' at 'position'", "slice" },
     { ND_VIEW_ORTHOGONAL,
         "Three planes, each at 'position' of its axis: z upper left, x upper "
@@ -45,63 +41,27 @@ mode_type (void)
         "The second input as colour over the first one, as 'content' says; "
         "positions are those in space if both caps have the geometry, or else "
         "both volumes fill the same box",
-        "overlay" },
-    { 0, NULL, NULL },
-  };
+        "overlay" });
 
-  return gst_nd_enum_type (&type, "GstNdViewMode", values);
-}
-
-static GType
-content_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
+static ND_DEFINE_ENUM (content_enum, "GstNdViewContent",
     { ND_VIEW_SLICE, "As mode=slice", "slice" },
     { ND_VIEW_ORTHOGONAL, "As mode=orthogonal", "orthogonal" },
     { ND_VIEW_PROJECTION, "As mode=projection", "projection" },
     { ND_VIEW_MOSAIC, "As mode=mosaic", "mosaic" },
     { ND_VIEW_VOLUME, "As mode=volume", "volume" },
-    { ND_VIEW_SURFACE, "As mode=surface", "surface" },
-    { 0, NULL, NULL },
-  };
+    { ND_VIEW_SURFACE, "As mode=surface", "surface" });
 
-  return gst_nd_enum_type (&type, "GstNdViewContent", values);
-}
-
-static GType
-axis_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
+static ND_DEFINE_ENUM (axis_enum, "GstNdViewAxis",
     { ND_AXIS_X, "Along x: the picture has z to the right and y down", "x" },
     { ND_AXIS_Y, "Along y: the picture has x to the right and z down", "y" },
-    { ND_AXIS_Z, "Along z: the picture has x to the right and y down", "z" },
-    { 0, NULL, NULL },
-  };
+    { ND_AXIS_Z, "Along z: the picture has x to the right and y down", "z" });
 
-  return gst_nd_enum_type (&type, "GstNdViewAxis", values);
-}
-
-static GType
-projection_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
+static ND_DEFINE_ENUM (projection_enum, "GstNdViewProjection",
     { ND_PROJECTION_MAX, "The greatest value on the ray", "max" },
     { ND_PROJECTION_MEAN, "The mean of the values on the ray", "mean" },
-    { ND_PROJECTION_MIN, "The least value on the ray", "min" },
-    { 0, NULL, NULL },
-  };
+    { ND_PROJECTION_MIN, "The least value on the ray", "min" });
 
-  return gst_nd_enum_type (&type, "GstNdViewProjection", values);
-}
-
-static GType
-colormap_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
+static ND_DEFINE_ENUM (colormap_enum, "GstNdViewColormap",
     { ND_COLORMAP_GRAY, "Black to white", "gray" },
     { ND_COLORMAP_HOT, "Black, red, yellow, white", "hot" },
     { ND_COLORMAP_BONE, "Black to white with some blue", "bone" },
@@ -111,25 +71,19 @@ colormap_type (void)
         "signed" },
     { ND_COLORMAP_HUE,
         "All hues, with the same red at both ends: for directions and phases",
-        "hue" },
-    { 0, NULL, NULL },
-  };
+        "hue" });
 
-  return gst_nd_enum_type (&type, "GstNdViewColormap", values);
-}
+#define FIELD(KIND, ...) ND_FIELD_##KIND (GstNdViewSettings, __VA_ARGS__)
+#define CONTROLLED ND_CONTROLLED
 
-#define FIELD(KIND, ...) GST_ND_##KIND (GstNdViewSettings, __VA_ARGS__)
-#define CONTROLLED (GST_ND_PLAYING | GST_PARAM_CONTROLLABLE)
-
-const GstNdProperty gst_nd_view_rows[] = {
+const NdSetting gst_nd_view_rows[] = {
   /* Since: 0.1 */
   { "mode", "Mode", "Content of the picture",
-      FIELD (ENUM, mode, NdViewMode, mode_type, ND_VIEW_SLICE),
-      GST_ND_PLAYING },
+      FIELD (ENUM, mode, NdViewMode, mode_enum, ND_VIEW_SLICE), ND_PLAYING },
   { "axis", "Axis",
       "The direction of the view; that of projections, volumes and surfaces "
       "before it is turned",
-      FIELD (ENUM, axis, NdAxis, axis_type, ND_AXIS_Z), GST_ND_PLAYING },
+      FIELD (ENUM, axis, NdAxis, axis_enum, ND_AXIS_Z), ND_PLAYING },
   { "position", "Position",
       "Slice and orthogonal: the position along the axis, 0 to 1 of its size; "
       "the index is floor(position * size), at most size - 1. It also takes "
@@ -146,24 +100,23 @@ const GstNdProperty gst_nd_view_rows[] = {
       FIELD (DOUBLE, level, -G_MAXDOUBLE, G_MAXDOUBLE, 0), CONTROLLED },
   { "response", "Response",
       "The response of a bank of filters to show, counted from 0",
-      FIELD (UINT, response, 0, G_MAXUINT, 0), GST_ND_PLAYING },
+      FIELD (UINT, response, 0, G_MAXUINT, 0), ND_PLAYING },
   /* Since: 0.9 */
   { "backend", "Back end",
       "Device to draw on: auto draws on the GPU or the CPU that has the "
       "volumes in its memory, cpu starts no GPU, cuda also draws scenes of "
       "volumes in host memory on the GPU and is an error if there is none. Set "
       "it in NULL",
-      FIELD (ENUM, backend, GstNdBackendKind, gst_nd_backend_get_type,
-          GST_ND_BACKEND_AUTO),
-      GST_ND_READY },
+      FIELD (ENUM, backend, NdBackendKind, nd_backend_enum, ND_BACKEND_AUTO),
+      ND_READY },
   { "device-id", "Device ID",
       "GPU to draw on, counted from 0; -1: the GPU of the neighbouring "
       "elements, or the first one. Set it in NULL",
-      FIELD (INT, device_id, -1, G_MAXINT, -1), GST_ND_READY },
+      FIELD (INT, device_id, -1, G_MAXINT, -1), ND_READY },
   { "size", "Size",
       "Size of the picture in pixels, WIDTH:HEIGHT; the volume is as large as "
       "it fits. If it is not set, a pixel is as long as the shortest spacing",
-      FIELD (STRING, size, NULL), GST_ND_PLAYING },
+      FIELD (STRING, size, NULL), ND_PLAYING },
   { "position-x", "Position x",
       "Orthogonal, and slices across x: the position along x, 0 to 1; -1: "
       "'position'. Mouse and keys set it, until 'position' is set",
@@ -177,21 +130,21 @@ const GstNdProperty gst_nd_view_rows[] = {
       "'position'. Mouse and keys set it, until 'position' is set",
       FIELD (DOUBLE, position_z, -1, 1, -1), CONTROLLED },
   { "slices", "Slices", "Mosaic: the number of planes; 0: all, at most 64",
-      FIELD (UINT, slices, 0, ND_LAYOUT_PANELS, 0), GST_ND_PLAYING },
+      FIELD (UINT, slices, 0, ND_LAYOUT_PANELS, 0), ND_PLAYING },
   { "history", "History", "Mmode: the number of volumes to show",
-      FIELD (UINT, history, 2, 4096, 256), GST_ND_PLAYING },
+      FIELD (UINT, history, 2, 4096, 256), ND_PLAYING },
   { "content", "Content", "Compare and overlay: what both inputs show",
-      FIELD (ENUM, content, NdViewMode, content_type, ND_VIEW_SLICE),
-      GST_ND_PLAYING },
+      FIELD (ENUM, content, NdViewMode, content_enum, ND_VIEW_SLICE),
+      ND_PLAYING },
   { "split", "Split",
       "Compare: the part of the width that shows the first input, left of a "
       "line that the mouse moves; -1: both are side by side",
       FIELD (DOUBLE, split, -1, 1, 0.5), CONTROLLED },
   { "overlay-colormap", "Overlay colour map",
       "Overlay: colours of the second input",
-      FIELD (ENUM, overlay_colormap, NdColormap, colormap_type,
+      FIELD (ENUM, overlay_colormap, NdColormap, colormap_enum,
           ND_COLORMAP_HOT),
-      GST_ND_PLAYING },
+      ND_PLAYING },
   { "overlay-window", "Overlay window",
       "Overlay: width of the range of values of the second input; 0: "
       "automatic, as 'window'",
@@ -205,9 +158,9 @@ const GstNdProperty gst_nd_view_rows[] = {
       "middle if the colour map is signed; of all values if it is hue",
       FIELD (DOUBLE, overlay_opacity, 0, 1, 0.7), CONTROLLED },
   { "projection", "Projection", "Projection: the value that a pixel shows",
-      FIELD (ENUM, projection, NdProjection, projection_type,
+      FIELD (ENUM, projection, NdProjection, projection_enum,
           ND_PROJECTION_MAX),
-      GST_ND_PLAYING },
+      ND_PLAYING },
   { "azimuth", "Azimuth",
       "Projection, volume and surface: degrees by which the front turns to "
       "the right",
@@ -229,23 +182,23 @@ const GstNdProperty gst_nd_view_rows[] = {
   { "colormap", "Colour map",
       "Colours from the low to the high end of the window; samples of three "
       "components have their own, but in volumes",
-      FIELD (ENUM, colormap, NdColormap, colormap_type, ND_COLORMAP_GRAY),
-      GST_ND_PLAYING },
+      FIELD (ENUM, colormap, NdColormap, colormap_enum, ND_COLORMAP_GRAY),
+      ND_PLAYING },
   { "low-percentile", "Low percentile",
       "Automatic window: the percentile of the samples that is black",
-      FIELD (DOUBLE, low_percentile, 0, 100, 0.5), GST_ND_PLAYING },
+      FIELD (DOUBLE, low_percentile, 0, 100, 0.5), ND_PLAYING },
   { "high-percentile", "High percentile",
       "Automatic window: the percentile of the samples that is white",
-      FIELD (DOUBLE, high_percentile, 0, 100, 99.5), GST_ND_PLAYING },
+      FIELD (DOUBLE, high_percentile, 0, 100, 99.5), ND_PLAYING },
   { "background", "Background", "Colour without samples, 0xRRGGBB",
-      FIELD (UINT, background, 0, 0xffffff, 0), GST_ND_PLAYING },
+      FIELD (UINT, background, 0, 0xffffff, 0), ND_PLAYING },
   { "surface-color", "Surface colour", "Surface: its colour, 0xRRGGBB",
-      FIELD (UINT, surface_color, 0, 0xffffff, 0xe8d0b0), GST_ND_PLAYING },
+      FIELD (UINT, surface_color, 0, 0xffffff, 0xe8d0b0), ND_PLAYING },
   { "opacity", "Opacity",
       "Volume: the opacity of a step of the shortest spacing, points "
       "GREY:OPACITY from 0 to 1 with straight lines between, in the order of "
       "their grey",
-      FIELD (STRING, opacity, "0.25:0,1:0.25"), GST_ND_PLAYING },
+      FIELD (STRING, opacity, "0.25:0,1:0.25"), ND_PLAYING },
   { "light-azimuth", "Light azimuth",
       "Volume and surface: degrees from the eye to the right at which the "
       "light is",
@@ -265,37 +218,37 @@ const GstNdProperty gst_nd_view_rows[] = {
   { "isovalue-auto", "Automatic isovalue",
       "Surface: choose 'isovalue' such that it separates dark from bright "
       "samples best",
-      FIELD (BOOLEAN, isovalue_auto, TRUE), GST_ND_PLAYING },
+      FIELD (BOOLEAN, isovalue_auto, TRUE), ND_PLAYING },
   { "isovalue", "Isovalue",
       "Surface: the sample value on it; ignored with 'isovalue-auto'",
       FIELD (DOUBLE, isovalue, -G_MAXDOUBLE, G_MAXDOUBLE, 0), CONTROLLED },
   { "cross-hair", "Cross-hair",
       "Orthogonal: lines at the positions of the other planes",
-      FIELD (BOOLEAN, cross_hair, FALSE), GST_ND_PLAYING },
+      FIELD (BOOLEAN, cross_hair, FALSE), ND_PLAYING },
   { "labels", "Labels",
       "Write the axis and the index on each plane; orthogonal: also the sides "
       "of the patient, R, L, A, P, S and I, if the caps have directions",
-      FIELD (BOOLEAN, labels, FALSE), GST_ND_PLAYING },
+      FIELD (BOOLEAN, labels, FALSE), ND_PLAYING },
   { "scale-bar", "Scale bar", "Draw a bar with its length in mm",
-      FIELD (BOOLEAN, scale_bar, FALSE), GST_ND_PLAYING },
+      FIELD (BOOLEAN, scale_bar, FALSE), ND_PLAYING },
   { "show-time", "Show time", "Write the stream time of the volume",
-      FIELD (BOOLEAN, show_time, FALSE), GST_ND_PLAYING },
+      FIELD (BOOLEAN, show_time, FALSE), ND_PLAYING },
   { "show-number", "Show number", "Write the number of the volume",
-      FIELD (BOOLEAN, show_number, FALSE), GST_ND_PLAYING },
+      FIELD (BOOLEAN, show_number, FALSE), ND_PLAYING },
   { "show-keys", "Show keys",
       "List the keys and buttons; key h changes it. In small pictures the list "
       "has pages, and key h shows the next one",
-      FIELD (BOOLEAN, show_keys, FALSE), GST_ND_PLAYING },
+      FIELD (BOOLEAN, show_keys, FALSE), ND_PLAYING },
   { "navigation", "Navigation",
       "Mouse and keys in a window change the properties; key h lists them",
-      FIELD (BOOLEAN, navigation, TRUE), GST_ND_PLAYING },
+      FIELD (BOOLEAN, navigation, TRUE), ND_PLAYING },
   { "pointer-x", "Pointer x",
       "Planes: the pixel of which the sample and the names and values there of "
       "both inputs are written, from the "
       "left; -1: none. With labels or a cross-hair, the mouse sets it",
-      FIELD (INT, pointer_x, -1, G_MAXINT, -1), GST_ND_PLAYING },
+      FIELD (INT, pointer_x, -1, G_MAXINT, -1), ND_PLAYING },
   { "pointer-y", "Pointer y", "The same from above",
-      FIELD (INT, pointer_y, -1, G_MAXINT, -1), GST_ND_PLAYING },
+      FIELD (INT, pointer_y, -1, G_MAXINT, -1), ND_PLAYING },
 };
 
 const guint gst_nd_view_n_rows = G_N_ELEMENTS (gst_nd_view_rows);

@@ -20,7 +20,7 @@ typedef struct
   gdouble position;
   gdouble window, level;
   guint response;
-  GstNdBackendKind backend;
+  NdBackendKind backend;
   gint device_id;
 
   gchar *size;
@@ -48,7 +48,7 @@ typedef struct
   gfloat curve[ND_LOOK_COLORS];
 } GstNdViewSettings;
 
-extern const GstNdProperty gst_nd_view_rows[];
+extern const NdSetting gst_nd_view_rows[];
 extern const guint gst_nd_view_n_rows;
 
 /* Copies @from to @to, with the values of the texts in place of the texts. */

@@ -88,62 +88,28 @@ ND_API NdSettings *nd_settings_copy (const NdSettings *settings);
 ND_API void nd_settings_free (NdSettings *settings);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
 
-/* Sets one setting; @value NULL restores its default.
+/* Sets one setting; @value NULL restores its default. nd_list_settings() tells
+ * what each means and may be.
  *
- * For filters (nd_filters_new(), nd_filters_new_from_arrays()):
- *
- *   axes            the axes of the filters: x, xy, xyz (default), xyt,
- *                   xyzt
- *   origin          "0:0:-1", one number per axis, -(k/2) to (k-1)/2; default 0
- *   causal          true: the origin in time for which a filter reads no volume
- *                   after the anchor; default false
- *   normalize       true: every filter is scaled to sum 1; default false
- *   spacing         distance of samples along x, y, z in mm, as "0.3:0.3:0.5",
- *                   or with units, as "0.3um:0.3um:1um", for parameters with
- *                   units
- *   rate            volumes per second, as "20" or "30000/1001", for the same
- *
- * For streams, nd_convolve() and nd_plan_blocks():
- *
- *   border          samples beyond the edges along x, y, z, as in SciPy:
- *                   constant, nearest (default), reflect, mirror, wrap
- *   time-border     the same along t; streams do not accept wrap
- *   border-value    of border=constant; default 0
- *   gain, offset    output = gain * response + offset; defaults 1 and 0
- *   output-type     same (default), or a type of nd_array_init(); responses are
- *                   rounded half to even and saturated, NaN becomes 0
- *   response        all (default), magnitude, phase, real, imaginary, energy,
- *                   max, argmax, sum, tensor
- *   threshold       of response=argmax: smaller magnitudes are labelled 255 (in
- *                   uint8 and uint16) or -1; default 0
- *   backend         auto (default), cpu, cuda
- *   device-id       number of the GPU; -1 (default): any
- *   devices         GPUs that share the work: "0,1", "all" or "auto"; ""
- *                   (default): the one of device-id
- *   method          auto (default), direct, separable, fft, tensor, reference
- *   accuracy        no effect, with a warning for fast: single (default), fast
- *   precision       of samples, coefficients and sums: single (default), double
- *                   (float64, by all methods but tensor); input of int32 and
- *                   uint32 is always computed in double
- *   n-threads       threads on the CPU; 0 (default): as many as cores
- *   memory-limit    bytes of memory of the GPU; 0 (default): no limit. Volumes
- *                   that need more go through the GPU in slabs
- *
- * For nd_register() and nd_warp(), with spacing, border, border-value and
- * n-threads:
- *
- *   model           translation, rigid (default), affine
- *   reference       first (default), the number of a volume, mean, mean:N,
- *                   running, previous, as of ndregister
- *   channel         component that is measured; -1 (default): the mean of all
- *   mask            none (default); nonzero: samples that are 0 do not count
- *   levels          of the pyramid, 1 to 5, default 3
- *   iterations      the most on a level, 1 to 100, default 12
- *   interpolation   linear, cubic (default)
+ * Of filters: axes, origin, causal, normalize, spacing and rate. Of streams,
+ * nd_convolve() and nd_plan_blocks(): border, time-border (streams refuse
+ * wrap), border-value, gain, offset, output-type, response, threshold, backend,
+ * device-id, devices, method, accuracy, precision, n-threads and memory-limit.
+ * Of nd_register() and nd_warp(): model, reference, channel, mask, levels,
+ * iterations and interpolation, with spacing, border, border-value and
+ * n-threads.
  *
  * ND_ERROR_SETTINGS if there is no such setting or it cannot have the value. */
 ND_API gboolean nd_settings_set (NdSettings *settings, const gchar *name,
     const gchar *value, GError **error);
+
+/* All settings as JSON: an object with the arrays "convolve" (of filters and
+ * streams) and "register". Each of their objects has name, title, sentence,
+ * kind (boolean, enum, integer, number, text), default, unit, and playing
+ * (whether a property of this name changes while playing); low and high if it
+ * is a number, and values, with name and sentence, if it is an enum. A new
+ * version may add members. Free it with g_free(). */
+ND_API gchar *nd_list_settings (void);
 
 /* --- Filters -------------------------------------------------------------- */
 
@@ -408,6 +374,14 @@ typedef struct
 ND_API NdBlock *nd_plan_blocks (const NdFilters *filters,
     const NdSettings *settings, const gsize size[4], const gsize block[4],
     const gsize *chunk, gsize *n, GError **error);
+
+/* Writes to @indices the samples that replace those at @first and the @n - 1
+ * after it on an axis of @size samples, 0 to size - 1, or -1 for the border
+ * value. @border: see the setting; @size is 1 and more.
+ *
+ * ND_ERROR_SETTINGS if there is no such border. */
+ND_API gboolean nd_border_get_indices (const gchar *border, gsize size,
+    gssize first, gsize n, gssize *indices, GError **error);
 
 /* --- Recordings ----------------------------------------------------------- */
 

@@ -14,11 +14,12 @@ import numpy
 
 from . import _library as lib
 from ._filters import Prepared
+from ._settings import CONVOLVE
 
 # SciPy's other names.
 _NAMES = {"grid-constant": "constant", "grid-wrap": "wrap",
           "grid-mirror": "reflect"}
-_KNOWN = ("constant", "nearest", "reflect", "mirror", "wrap")
+_KNOWN = CONVOLVE["border"].values
 _GREATEST = float(numpy.finfo("f4").max)
 
 
@@ -69,16 +70,10 @@ def find_scalar(value: Any) -> Any:
 def _find_indices(border: str, n: int, before: int,
                   after: int) -> numpy.ndarray:
     """The samples of an extended axis of @n samples; -1: the border value."""
-    at = numpy.arange(-before, n + after)
-    if border == "constant":
-        return numpy.where((at < 0) | (at >= n), -1, at)
-    if border == "nearest":
-        return numpy.clip(at, 0, n - 1)
-    if border == "wrap":
-        return at % n
-    period = 2 * n if border == "reflect" else max(2 * n - 2, 1)
-    at %= period
-    return numpy.minimum(at, period - at - (border == "reflect"))
+    indices = numpy.empty(before + n + after, numpy.intp)
+    lib.nd_border_get_indices(border.encode(), n, -before, indices.size,
+                              indices.ctypes.data)
+    return indices
 
 
 def _find_type(dtype: numpy.dtype, value: Any) -> numpy.dtype:

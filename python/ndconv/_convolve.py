@@ -16,12 +16,12 @@ from . import _library as lib
 from ._arrays import COMPLEX, View, empty, view
 from ._borders import extend, find_borders, find_reach, find_scalar, is_plain
 from ._calls import Cancel, Report, call_with_flag
-from ._filters import (DEFAULTS, Filter, Prepared, check_axes, is_in_file,
-                       prepare)
+from ._filters import Filter, Prepared, check_axes, is_in_file, prepare
 from ._layouts import count_long, filter_line, find_order, is_long_line
 from ._lazy import convolve_lazily, find_depth, is_lazy, make_sample
 from ._outputs import Layout, settings_for, to_array
 from ._quick import Quick, find, find_key, keep
+from ._settings import CONVOLVE, DEFAULTS, takes
 from ._types import accept, convert, warn
 
 # Products of samples and coefficients that take a few milliseconds by any
@@ -83,12 +83,9 @@ def _check_out(out: View, layout: Layout) -> None:
         extent += stride * (n - 1)
 
 
+@takes(CONVOLVE)
 def convolve(array: Any, filter: Filter, *, axes: str | None = None,
-             border: str | Sequence[str] = "nearest",
-             time_border: str = "nearest",
-             border_value: complex = 0.0, origin: Any = 0,
-             output_type: Any = "same", backend: str = "auto",
-             method: str = "auto", out: Any = None,
+             out: Any = None,
              progress: Callable[[int, int], Any] | None = None,
              cancel: Cancel | None = None, **settings: Any) -> Any:
     """Filters an image, a volume, or a stream of them, by a true convolution.
@@ -111,21 +108,6 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
         ``"tzyx"``, by default the one with as many axes as `array`; ``"c"``
         among them are components, as in ``"yxc"``, which are filtered
         separately. Axes before them are a batch.
-    border, time_border : str
-        The samples beyond the edges, along t and along the other axes:
-        ``constant``, ``nearest``, ``reflect``, ``mirror`` or ``wrap``. `border`
-        may be a sequence of names for all of `axes`, also t.
-    border_value : float or complex
-        The value of the border ``constant``; complex for complex arrays.
-    origin : int or sequence of int
-        Shifts the filter, as in SciPy; in the order of `axes`.
-    output_type : str or dtype
-        The type of the output, ``"same"`` as the input (floats for complex
-        responses). Integers are rounded half to even and saturated; a
-        `SaturationWarning` tells of it.
-    backend, method : str
-        ``"auto"``, ``"cpu"`` or ``"cuda"``; ``"auto"``, ``"direct"``,
-        ``"separable"``, ``"fft"``, ``"tensor"`` or ``"reference"``.
     out : array, optional
         Written and returned. It may be `array` itself, unless ``time_border``
         is ``"wrap"``.
@@ -136,11 +118,15 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
         Its `set` ends the convolution from any thread. So does Ctrl-C in the main
         thread. After that, or after an exception of `progress`, the content of
         `out` is undefined.
-    **settings
-        ``causal``, ``normalize``, ``gain``, ``offset``, ``response``,
-        ``threshold``, ``device_id``, ``devices``, ``accuracy``, ``precision``,
-        ``n_threads``, ``memory_limit``, ``spacing`` and ``rate``, as the
-        properties of the GStreamer elements.
+    {settings}
+
+    Notes
+    -----
+    `border` may be a sequence of names for all of `axes`, also t.
+    `border_value` is complex for complex arrays. `origin` is one number or a
+    sequence in the order of `axes`; so are the numbers of `spacing`. An
+    `output_type` may be a dtype; ``"same"`` gives floats for complex responses,
+    and a `SaturationWarning` tells of saturated integers.
 
     Returns
     -------
@@ -176,19 +162,12 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
     """
     key = None
     if out is None and progress is None and cancel is None:
-        key = find_key(array, filter, (
-            axes, border, time_border, border_value, origin, output_type,
-            backend, method), settings)
+        key = find_key(array, filter, axes, settings)
         known = find(key)
         if known is not None:
             return known.run(array, _warn_quick)
-    for name, value in (("border", border), ("time_border", time_border),
-                        ("border_value", border_value), ("origin", origin),
-                        ("output_type", output_type), ("backend", backend),
-                        ("method", method)):
-        if not (value is DEFAULTS[name] or isinstance(value, (str, float, int))
-                and value == DEFAULTS[name]):
-            settings[name] = value
+    settings = {name: value for name, value in settings.items()
+                if not _is_default(name, value)}
     if is_lazy(array):
         if out is not None or progress or cancel:
             raise lib.SettingsError(
@@ -202,6 +181,11 @@ def convolve(array: Any, filter: Filter, *, axes: str | None = None,
     if key is not None and found.quick is not None:
         keep(key, found.quick)
     return found.result
+
+
+def _is_default(name: str, value: Any) -> bool:
+    return isinstance(value, (str, float, int, type(None))) and (
+        value == DEFAULTS.get(name, NotImplemented))
 
 
 def _convolve_lazily(array: Any, filter_: Filter, axes: str | None,

@@ -16,19 +16,11 @@ from numpy.typing import ArrayLike
 
 from . import _library as lib
 from ._calls import call_with_flag
+from ._settings import CONVOLVE, check_names
 from ._types import find_name
 
 Filter = Union[str, ArrayLike]
 
-# The library's settings, by the names of parameters.
-DEFAULTS: dict[str, Any] = {
-    "origin": 0, "causal": False, "normalize": False, "spacing": None,
-    "rate": None, "border": "nearest", "time_border": "nearest",
-    "border_value": 0.0, "gain": 1.0, "offset": 0.0, "output_type": "same",
-    "response": "all", "threshold": 0.0, "backend": "auto", "device_id": -1,
-    "devices": "", "method": "auto", "accuracy": "single", "precision": "single",
-    "n_threads": 0, "memory_limit": 0,
-}
 _AXES = {"x": "x", "yx": "xy", "zyx": "xyz", "tyx": "xyt", "tzyx": "xyzt"}
 _PER_AXIS = ("origin", "spacing")
 
@@ -188,10 +180,7 @@ def is_in_file(filter_: Filter) -> bool:
 def prepare(filter_: Filter, axes: str, settings: dict[str, Any]) -> Prepared:
     """Filters and settings, which are remembered: a design may take longer than
     many convolutions. @axes without "c"."""
-    unknown = settings.keys() - DEFAULTS.keys()
-    if unknown:
-        raise TypeError(f"There is no parameter {', '.join(sorted(unknown))}; "
-                        f"there are {', '.join(DEFAULTS)}")
+    check_names(settings.keys(), CONVOLVE)
     key = tuple((name, _hashable(value)) for name, value in settings.items())
     if is_in_file(filter_):
         return Prepared(filter_, axes, settings)

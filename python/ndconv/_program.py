@@ -5,8 +5,7 @@ Copyright (C) 2026 the ndconv developers
 """
 from __future__ import annotations
 
-# The package is imported late, so that --help needs neither NumPy nor the
-# library.
+# The package is imported late, so that --help does not need NumPy.
 import argparse
 import logging
 import shlex
@@ -37,36 +36,6 @@ Exit status:
   130  the run was interrupted
 """
 
-# Settings of convolve(): name, metavar or values, help.
-BORDERS = ["constant", "nearest", "reflect", "mirror", "wrap"]
-SETTINGS: list[tuple[str, Any, str]] = [
-    ("border", BORDERS, "samples beyond the edges (default nearest)"),
-    ("time-border", BORDERS, "the same along time"),
-    ("border-value", float, "the value of the border constant"),
-    ("origin", "X:Y:Z:T", "shift the filter, per axis"),
-    ("output-type", "TYPE", "type of the output (default: of the input)"),
-    ("backend", ["auto", "cpu", "cuda"], "device that filters"),
-    ("method", ["auto", "direct", "separable", "fft", "tensor", "reference"],
-     "how to filter"),
-    ("causal", bool, "read no volume after the anchor"),
-    ("normalize", bool, "scale every filter to the sum 1"),
-    ("gain", float, "multiply the output"),
-    ("offset", float, "add to the output"),
-    ("response", ["all", "magnitude", "phase", "real", "imaginary", "energy",
-                  "max", "argmax", "sum"], "the output"),
-    ("threshold", float, "of response=argmax"),
-    ("device-id", int, "number of the GPU"),
-    ("devices", "LIST", "GPUs that share the work: 0,1, all or auto"),
-    ("accuracy", ["single", "fast"], "no effect"),
-    ("precision", ["single", "double"], "of samples, coefficients and sums"),
-    ("memory-limit", int, "bytes of memory of the GPU; 0: no limit"),
-    ("n-threads", int, "threads of a worker (default: its share)"),
-    ("spacing", "X:Y:Z", "distance of samples in mm or as 0.3um:0.3um:1um, for "
-     "units in filters (default: of the input)"),
-    ("rate", "RATE", "volumes per second, for units in filters (default: of the "
-     "input)"),
-]
-
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str):
@@ -82,25 +51,32 @@ def _numbers(text: str) -> tuple[int, ...]:
             f"{text!r} is not of the form X:Y:Z:T") from error
 
 
-def _add_setting(group: Any, name: str, kind: Any, text: str) -> None:
-    more: dict[str, Any] = {"help": text, "default": None}
-    if kind is bool:
+def _add_setting(group: Any, row: Any) -> None:
+    """@row: a Setting."""
+    text = row.first_sentence.replace("%", "%%")
+    if not text[1].isupper():
+        text = text[0].lower() + text[1:]
+    more: dict[str, Any] = {"default": None}
+    if row.kind == "boolean":
         more["action"] = "store_true"
-    elif isinstance(kind, list):
-        # The library refuses other values.
-        more["metavar"] = name.rpartition("-")[2].upper()
-        more["help"] += ": " + ", ".join(kind)
-    elif isinstance(kind, type):
-        more.update(type=kind, metavar="N" if kind is int else "NUMBER")
+    elif row.name == "origin":
+        more.update(type=_numbers, metavar="X:Y:Z:T")
     else:
-        more["metavar"] = kind
-        if name == "origin":
-            more["type"] = _numbers
-    group.add_argument("--" + name, **more)
+        types = {"integer": (int, "N"), "number": (float, "NUMBER")}
+        more["type"], more["metavar"] = types.get(
+            row.kind, (str, row.name.rpartition("-")[2].upper()))
+        if row.default not in ("", None):
+            text += f" (default {row.default:{row.kind == 'number' and 'g' or ''}})"
+    # The library refuses other values.
+    if row.values:
+        text += ": " + ", ".join(row.values)
+    group.add_argument("--" + row.name, help=text, **more)
 
 
 def make_parser() -> argparse.ArgumentParser:
     """The command line."""
+    # pylint: disable=import-outside-toplevel
+    from ._settings import CONVOLVE
     parser = argparse.ArgumentParser(
         prog="ndconv-run", add_help=False, allow_abbrev=False,
         usage=f"ndconv-run [OPTION…] INPUT… OUTPUT - {PURPOSE}",
@@ -157,11 +133,12 @@ def make_parser() -> argparse.ArgumentParser:
                      help="no progress and no summary")
     run.add_argument("--version", action="store_true",
                      help="print the version")
+    run.add_argument("--words", metavar="OPTION", help=argparse.SUPPRESS)
     run.add_argument("-h", "--help", action="store_true",
                      help="print this help")
     filtering = parser.add_argument_group("Filter options")
-    for setting in SETTINGS:
-        _add_setting(filtering, *setting)
+    for row in CONVOLVE.values():
+        _add_setting(filtering, row)
     return parser
 
 
@@ -192,9 +169,10 @@ class Bar:
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    # pylint: disable=import-outside-toplevel
+    from ._settings import CONVOLVE
     found = {}
-    for name, *_ in SETTINGS:
-        name = name.replace("-", "_")
+    for name in CONVOLVE:
         value = getattr(options, name)
         if value is not None and value is not False:
             found[name] = value
@@ -302,6 +280,12 @@ def main(version: str | None = None) -> int:
     if options.help:
         # argparse writes the word in lower case.
         print("U" + parser.format_help()[1:], end="")
+        return 0
+    if options.words:   # for the completion of the shell
+        # pylint: disable=import-outside-toplevel
+        from ._settings import CONVOLVE
+        name = options.words.lstrip("-").replace("-", "_")
+        print(*CONVOLVE[name].values if name in CONVOLVE else ())
         return 0
     if options.version:
         if version is None:

@@ -23,7 +23,7 @@ _run = lib.find_plain("nd_convolve")
 _known: dict[Any, Quick] = {}
 
 
-def find_key(array: Any, filter_: Any, arguments: tuple,
+def find_key(array: Any, filter_: Any, axes: str | None,
              settings: dict[str, Any]) -> Any:
     """What identifies a call, or None if it is not remembered."""
     if type(array) is not numpy.ndarray or not array.flags.aligned:
@@ -34,7 +34,7 @@ def find_key(array: Any, filter_: Any, arguments: tuple,
         filter_ = (filter_.tobytes(), filter_.shape, filter_.dtype)
     elif type(filter_) is not str:
         return None
-    return (filter_, arguments, tuple(settings.items()) if settings else None,
+    return (filter_, axes, tuple(settings.items()) if settings else None,
             array.dtype, array.shape, array.strides)
 
 

@@ -14,7 +14,11 @@ from . import _library as lib
 from ._arrays import View, empty, view
 from ._calls import Cancel, Report, call_with_flag
 from ._outputs import to_array
+from ._settings import REGISTER, Setting, check_names, takes
 
+# The parameters of warp().
+_WARP = {name: REGISTER[name] for name in (
+    "interpolation", "border", "border_value", "n_threads")}
 _AXES = {2: "yx", 3: "zyx", 4: "tzyx"}
 
 
@@ -49,7 +53,11 @@ def _text(value: Any) -> bytes:
 class _Settings:
     """NdSettings of these calls."""
 
-    def __init__(self, values: dict[str, Any]):
+    def __init__(self, given: dict[str, Any], known: dict[str, Setting],
+                 more: dict[str, Any]):
+        check_names(given.keys(), known)
+        values = {**{name: row.default for name, row in known.items()},
+                  **given, **more}
         self.pointer = lib.nd_settings_new()
         try:
             for name, value in values.items():
@@ -98,14 +106,12 @@ def _call(function: Any, progress: Any, cancel: Cancel | None) -> None:
     call_with_flag(run, cancel, progress, False)
 
 
-def register(array: Any, *, axes: str | None = None, model: str = "rigid",
-             reference: str | int = "first", spacing: Any = None,
-             channel: int = -1, mask: str = "none", levels: int = 3,
-             iterations: int = 12, interpolation: str = "cubic",
-             border: str = "constant", border_value: float = 0.0,
-             moves: bool = True, out: Any = None, n_threads: int = 0,
+@takes(REGISTER)
+def register(array: Any, *, axes: str | None = None, spacing: Any = None,
+             moves: bool = True, out: Any = None,
              progress: Callable[[int, int], Any] | None = None,
-             cancel: Cancel | None = None) -> tuple[Any, list[Motion]]:
+             cancel: Cancel | None = None,
+             **settings: Any) -> tuple[Any, list[Motion]]:
     """Moves each volume of a stream to a reference: motion correction.
 
     Parameters
@@ -116,31 +122,15 @@ def register(array: Any, *, axes: str | None = None, model: str = "rigid",
     axes : str, optional
         The names of all axes, by default ``"yx"``, ``"zyx"`` or ``"tzyx"``;
         ``"tyx"`` are frames, and ``"c"`` components.
-    model : str
-        ``"translation"``, ``"rigid"`` or ``"affine"``.
-    reference : str or int
-        ``"first"``, the number of a volume, ``"mean"`` or ``"mean:N"`` of the
-        first volumes, ``"running"`` or ``"previous"``.
     spacing : sequence of float, optional
         The distance of samples in mm, in the order of `axes`; by default 1.
-    channel : int
-        The component that is measured; -1 is the mean of all. All are moved.
-    mask : str
-        ``"none"``, or ``"nonzero"``: samples that are 0 are not measured.
-    levels, iterations : int
-        The most levels of the pyramid, and iterations on each.
-    interpolation : str
-        ``"linear"`` or ``"cubic"``.
-    border, border_value : str, float
-        The samples beyond the edges, as those of `convolve`.
     moves : bool
         False: only the motions are found; the first result is None.
     out : array, optional
         Written and returned. It may be `array` itself.
-    n_threads : int
-        Threads; 0 is as many as cores.
     progress, cancel : optional
         As those of `convolve`.
+    {settings}
 
     Returns
     -------
@@ -162,12 +152,7 @@ def register(array: Any, *, axes: str | None = None, model: str = "rigid",
     """
     axes = _find_axes(axes, len(view(array, "array").shape))
     memory, source = _memory(array, "array", axes)
-    settings = _Settings({
-        "model": model, "reference": reference, "channel": channel,
-        "mask": mask, "levels": levels, "iterations": iterations,
-        "interpolation": interpolation, "border": border,
-        "border_value": border_value, "n_threads": n_threads,
-        "spacing": _spacing(spacing, axes)})
+    own = _Settings(settings, REGISTER, {"spacing": _spacing(spacing, axes)})
     target = None
     if moves:
         if out is None:
@@ -175,10 +160,10 @@ def register(array: Any, *, axes: str | None = None, model: str = "rigid",
         _, target = _memory(out, "out", axes, writes=True)
     motions = (lib.VolumeMotion * max(source.size[3], 1))()
     try:
-        _call(lambda watch: lib.nd_register(settings.pointer, source, target,
+        _call(lambda watch: lib.nd_register(own.pointer, source, target,
                                             motions, watch), progress, cancel)
     finally:
-        settings.close()
+        own.close()
     return out if moves else None, [
         Motion(numpy.vstack([numpy.array(m.matrix).reshape(3, 4),
                              (0, 0, 0, 1)]),
@@ -187,12 +172,11 @@ def register(array: Any, *, axes: str | None = None, model: str = "rigid",
         for m in motions[:source.size[3]]]
 
 
+@takes(_WARP)
 def warp(array: Any, matrices: Any, *, axes: str | None = None,
-         spacing: Any = None, interpolation: str = "cubic",
-         border: str = "constant", border_value: float = 0.0, out: Any = None,
-         n_threads: int = 0,
+         spacing: Any = None, out: Any = None,
          progress: Callable[[int, int], Any] | None = None,
-         cancel: Cancel | None = None) -> Any:
+         cancel: Cancel | None = None, **settings: Any) -> Any:
     """Moves volumes by matrices, for example those that `register` found for
     another channel. Matrices of motions that follow each other are multiplied
     first, so that samples are interpolated once.
@@ -204,10 +188,9 @@ def warp(array: Any, matrices: Any, *, axes: str | None = None,
     matrices : array
         3 x 4 or 4 x 4 numbers as in `Motion`, one matrix for each volume, or one
         for all.
-    axes, spacing, interpolation : optional
+    axes, spacing, out, progress, cancel : optional
         As for `register`.
-    border, border_value, out, n_threads, progress, cancel : optional
-        As for `register`.
+    {settings}
 
     Returns
     -------
@@ -239,18 +222,15 @@ def warp(array: Any, matrices: Any, *, axes: str | None = None,
             f"There are {numbers.shape[0]} matrices for {source.size[3]} "
             "volumes: give one for each, or one for all")
     numbers = numpy.ascontiguousarray(numbers)
-    settings = _Settings({
-        "interpolation": interpolation, "border": border,
-        "border_value": border_value, "n_threads": n_threads,
-        "spacing": _spacing(spacing, axes)})
+    own = _Settings(settings, _WARP, {"spacing": _spacing(spacing, axes)})
     try:
         if out is None:
             out = empty(array, memory.shape, memory.type.decode())
         _, target = _memory(out, "out", axes, writes=True)
         _call(lambda watch: lib.nd_warp(
-            settings.pointer,
+            own.pointer,
             numbers.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), source,
             target, watch), progress, cancel)
     finally:
-        settings.close()
+        own.close()
     return out

@@ -12,10 +12,8 @@ import numpy
 
 from . import _library as lib
 from ._arrays import SENTENCE
+from ._settings import CONVOLVE
 
-# Of the library's outputs; "same" is the type of the input.
-_KNOWN = ("same", "uint8", "int16", "uint16", "float32", "int8", "int32",
-          "uint32", "float16", "float64")
 # Computed in double precision, and exact up to this number.
 _WIDE = ("int64", "uint64")
 _EXACT = 2 ** 53
@@ -52,7 +50,8 @@ class Accepted(NamedTuple):
 def find_name(output_type: Any) -> str:
     """The name of an output type: ``numpy.uint8``, ``"u1"``, ``float`` and so
     on."""
-    if isinstance(output_type, str) and output_type in _KNOWN:
+    if isinstance(output_type, str) and output_type in CONVOLVE[
+            "output_type"].values:
         return output_type
     try:
         return numpy.dtype(output_type).newbyteorder("=").name

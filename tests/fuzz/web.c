@@ -14,10 +14,10 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "core/error.h"
+#include "core/json.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/seeds.h"
 #include "tools/web/controls.h"
-#include "tools/web/json.h"
 #include "tools/web/server.h"
 
 #include <errno.h>
@@ -158,8 +158,8 @@ web_player_values (WebPlayer *self, GString *json)
 void
 web_player_state (WebPlayer *self, GString *json)
 {
-  web_json_name (json, "state");
-  web_json_text (json, "playing");
+  nd_json_name (json, "state");
+  nd_json_text (json, "playing");
 }
 
 guint64

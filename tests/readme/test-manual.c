@@ -154,6 +154,17 @@ check_enum (const gchar *element, GParamSpec *pspec)
   }
 }
 
+/* "mm. 0: none" has two. */
+static guint
+count_sentences (const gchar *text)
+{
+  guint n = 1;
+
+  while ((text = strstr (text, ". ")))
+    n += !g_ascii_islower (*(text += 2));
+  return n;
+}
+
 static void
 test_properties (void)
 {
@@ -177,6 +188,10 @@ test_properties (void)
       if (!blurb || strlen (blurb) < 12
           || g_str_equal (blurb, g_param_spec_get_nick (pspecs[i])))
         g_error ("%s: the property %s is not explained", name, pspecs[i]->name);
+      if (count_sentences (blurb) > 2)
+        g_error ("%s: the blurb of %s has more than two sentences; a page has "
+                 "room for more",
+            name, pspecs[i]->name);
       if (!(pspecs[i]->flags & G_PARAM_WRITABLE))
         continue;
       if (!(pspecs[i]->flags
@@ -224,6 +239,91 @@ test_enum_numbers (void)
     g_type_class_unref (klass);
   }
   gst_plugin_feature_list_free (features);
+}
+
+/* Whether @text of README says the default of @pspec: the value of an enum, a
+ * number, which may have the unit s, or in words that there is none. */
+static gboolean
+is_default (GParamSpec *pspec, const gchar *text)
+{
+  const GValue *value = g_param_spec_get_default_value (pspec);
+  g_autofree gchar *ours = NULL;
+  gchar *end;
+  gdouble number;
+
+  if (!(pspec->flags & G_PARAM_WRITABLE))
+    return g_str_equal (text, "read-only");
+  if (G_VALUE_HOLDS_BOXED (value)
+      || (G_VALUE_HOLDS_STRING (value)
+          && (!g_value_get_string (value) || !*g_value_get_string (value))))
+    return g_str_equal (text, "none") || g_str_equal (text, "dense");
+  if (G_VALUE_HOLDS_STRING (value))
+    return g_str_equal (text, g_value_get_string (value));
+  ours = gst_value_serialize (value);
+  number = g_ascii_strtod (text, &end);
+  if (end == text)
+    return g_str_equal (text, ours);
+  return number * (g_str_equal (end, " s") ? 1e9 : 1)
+      == g_ascii_strtod (ours, NULL);
+}
+
+/* A row "| `border`, `border-value` | `nearest`, 0 | ..." of the table. */
+static void
+check_row (GstElement *element, gchar **cells)
+{
+  g_auto (GStrv) names = g_strsplit (g_strstrip (cells[1]), ", ", -1);
+  g_auto (GStrv) defaults = g_strsplit (g_strstrip (cells[2]), ", ", -1);
+
+  for (guint i = 0; names[i]; i++) {
+    g_autofree gchar *name = NULL;
+    g_autofree gchar *text = NULL;
+    GParamSpec *pspec;
+
+    g_assert_cmpuint (g_strv_length (names), ==, g_strv_length (defaults));
+    name = g_strdelimit (g_strdup (names[i]), "`", ' ');
+    text = g_strdelimit (g_strdup (defaults[i]), "`", ' ');
+    if (g_str_has_prefix (text, "\u2212")) /* minus */
+      memmove (memset (text, '-', 1) + 1, text + 3, strlen (text + 3) + 1);
+    pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element),
+        g_strstrip (name));
+    if (!pspec)
+      g_error ("README.md: there is no property %s", name);
+    if (!is_default (pspec, g_strstrip (text)))
+      g_error ("README.md: %s is not the default of %s", text, name);
+  }
+}
+
+/* The table of properties in README has all of them, with their defaults. */
+static void
+test_readme (gconstpointer path)
+{
+  const gchar *head = "| property | default | meaning |\n| --- | --- | --- |\n";
+  g_autoptr (GstElement) element =
+      gst_object_ref_sink (gst_element_factory_make ("ndconv3d", NULL));
+  g_autofree gchar *text = NULL;
+  g_autofree GParamSpec **pspecs = NULL;
+  g_auto (GStrv) lines = NULL;
+  gchar *table;
+  guint n;
+
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  table = strstr (text, head);
+  g_assert_nonnull (table);
+  table += strlen (head);
+  *strstr (table, "\n\n") = '\0';
+  pspecs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
+  for (guint i = 0; i < n; i++) {
+    g_autofree gchar *name = g_strdup_printf ("`%s`", pspecs[i]->name);
+
+    if (is_ours (pspecs[i]) && !strstr (table, name))
+      g_error ("README.md: the table of properties lacks %s", name);
+  }
+  lines = g_strsplit (table, "\n", -1);
+  for (guint i = 0; lines[i]; i++) {
+    g_auto (GStrv) cells = g_strsplit (lines[i], "|", -1);
+
+    check_row (element, cells);
+  }
 }
 
 static void
@@ -274,6 +374,7 @@ main (int argc, char **argv)
       count_message, NULL);
   g_test_add_func ("/manual/elements", test_elements);
   g_test_add_func ("/manual/properties", test_properties);
+  g_test_add_data_func ("/manual/readme", argv[1], test_readme);
   g_test_add_func ("/manual/enum-numbers", test_enum_numbers);
   g_test_add_func ("/manual/tool", test_tool);
   g_test_add_func ("/manual/silence", test_silence);

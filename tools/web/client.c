@@ -3,7 +3,7 @@
  */
 #include "tools/web/client.h"
 
-#include "tools/web/json.h"
+#include "core/json.h"
 
 #include <gst/video/navigation.h>
 #include <math.h>
@@ -147,7 +147,7 @@ web_client_send_pictures (WebClient *self)
 static void
 append_aspects (WebClient *self, GString *json)
 {
-  web_json_name (json, "aspects");
+  nd_json_name (json, "aspects");
   g_string_append_c (json, '[');
   for (guint p = 0; p < WEB_N_PICTURES; p++) {
     WebPictures *pictures = web_player_pictures (self->player, p);
@@ -165,7 +165,7 @@ append_aspects (WebClient *self, GString *json)
     }
     if (p > 0)
       g_string_append_c (json, ',');
-    web_json_number (json, (gdouble) width * n / ((gdouble) height * d));
+    nd_json_number (json, (gdouble) width * n / ((gdouble) height * d));
   }
   g_string_append_c (json, ']');
 }
@@ -180,23 +180,23 @@ web_client_send_state (WebClient *self)
   json = g_string_new ("{");
   values = g_string_new (NULL);
   self->untaken_state = new_untaken (0);
-  web_json_name (json, "ack");
-  web_json_number (json, self->untaken_state.number);
+  nd_json_name (json, "ack");
+  nd_json_number (json, self->untaken_state.number);
   web_player_state (self->player, json);
   append_aspects (self, json);
   if (!self->described) {
-    web_json_name (json, "controls");
+    nd_json_name (json, "controls");
     web_player_describe (self->player, json);
     self->described = TRUE;
   }
   web_player_values (self->player, values);
   if (g_strcmp0 (values->str, self->values) != 0) {
-    web_json_name (json, "values");
+    nd_json_name (json, "values");
     g_string_append (json, values->str);
     g_free (self->values);
     self->values = g_strdup (values->str);
   }
-  web_json_name (json, "messages");
+  nd_json_name (json, "messages");
   self->messages = web_player_messages (self->player, self->messages, json);
   g_string_append_c (json, '}');
   self->untaken_state.bytes = json->len;

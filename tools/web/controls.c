@@ -4,8 +4,8 @@
 #include "tools/web/controls.h"
 
 #include "core/error.h"
+#include "core/json.h"
 #include "core/shape.h"
-#include "tools/web/json.h"
 
 #include <errno.h>
 #include <gst/base/gstbasetransform.h>
@@ -142,14 +142,14 @@ describe_enum (GParamSpec *pspec, GString *json)
 {
   const GEnumClass *values = G_PARAM_SPEC_ENUM (pspec)->enum_class;
 
-  web_json_name (json, "values");
+  nd_json_name (json, "values");
   g_string_append_c (json, '[');
   for (guint i = 0; i < values->n_values; i++) {
     g_string_append (json, i > 0 ? ",{" : "{");
-    web_json_name (json, "nick");
-    web_json_text (json, values->values[i].value_nick);
-    web_json_name (json, "blurb");
-    web_json_text (json, values->values[i].value_name);
+    nd_json_name (json, "nick");
+    nd_json_text (json, values->values[i].value_nick);
+    nd_json_name (json, "blurb");
+    nd_json_text (json, values->values[i].value_name);
     g_string_append_c (json, '}');
   }
   g_string_append_c (json, ']');
@@ -164,26 +164,26 @@ describe_property (GParamSpec *pspec, GString *json)
   gdouble low, high;
 
   g_string_append (json, g_str_has_suffix (json->str, "[") ? "{" : ",{");
-  web_json_name (json, "name");
-  web_json_text (json, pspec->name);
-  web_json_name (json, "title");
-  web_json_text (json, g_param_spec_get_nick (pspec));
-  web_json_name (json, "blurb");
-  web_json_text (json, g_param_spec_get_blurb (pspec));
-  web_json_name (json, "kind");
-  web_json_text (json, kind_names[kind]);
-  web_json_name (json, "default");
-  web_json_text (json, value);
-  web_json_name (json, "playing");
+  nd_json_name (json, "name");
+  nd_json_text (json, pspec->name);
+  nd_json_name (json, "title");
+  nd_json_text (json, g_param_spec_get_nick (pspec));
+  nd_json_name (json, "blurb");
+  nd_json_text (json, g_param_spec_get_blurb (pspec));
+  nd_json_name (json, "kind");
+  nd_json_text (json, kind_names[kind]);
+  nd_json_name (json, "default");
+  nd_json_text (json, value);
+  nd_json_name (json, "playing");
   g_string_append (json, changes_while_playing (pspec) ? "true" : "false");
   if (kind == KIND_ENUM)
     describe_enum (pspec, json);
   if (kind == KIND_INTEGER || kind == KIND_NUMBER) {
     get_range (pspec, &low, &high);
-    web_json_name (json, "low");
-    web_json_number (json, low);
-    web_json_name (json, "high");
-    web_json_number (json, high);
+    nd_json_name (json, "low");
+    nd_json_number (json, low);
+    nd_json_name (json, "high");
+    nd_json_number (json, high);
   }
   g_string_append_c (json, '}');
 }
@@ -196,16 +196,16 @@ web_controls_describe (GstElement *element, GString *json)
 
   all = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
   g_string_append_c (json, '{');
-  web_json_name (json, "name");
-  web_json_text (json, GST_ELEMENT_NAME (element));
-  web_json_name (json, "title");
-  web_json_text (json, G_OBJECT_TYPE_NAME (element));
-  web_json_name (json, "factory");
-  web_json_text (json,
+  nd_json_name (json, "name");
+  nd_json_text (json, GST_ELEMENT_NAME (element));
+  nd_json_name (json, "title");
+  nd_json_text (json, G_OBJECT_TYPE_NAME (element));
+  nd_json_name (json, "factory");
+  nd_json_text (json,
       gst_element_get_factory (element)
           ? GST_OBJECT_NAME (gst_element_get_factory (element))
           : "");
-  web_json_name (json, "properties");
+  nd_json_name (json, "properties");
   g_string_append_c (json, '[');
   for (guint i = 0; i < n; i++)
     if (kind_of (all[i]) != KIND_NONE)
@@ -231,8 +231,8 @@ web_controls_values (GstElement *element, GString *json)
     g_object_get_property (G_OBJECT (element), all[i]->name, &value);
     text = value_as_text (&value);
     g_value_unset (&value);
-    web_json_name (json, all[i]->name);
-    web_json_text (json, text);
+    nd_json_name (json, all[i]->name);
+    nd_json_text (json, text);
   }
   g_string_append_c (json, '}');
 }

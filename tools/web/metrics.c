@@ -3,7 +3,7 @@
  */
 #include "tools/web/metrics.h"
 
-#include "tools/web/json.h"
+#include "core/json.h"
 
 #include <gst/base/gstbasesink.h>
 #include <math.h>
@@ -79,11 +79,11 @@ field_to_json (GQuark id, const GValue *field, gpointer data)
   gdouble number;
 
   if (read_number (field, &number)) {
-    web_json_name (json, g_quark_to_string (id));
-    web_json_number (json, number);
+    nd_json_name (json, g_quark_to_string (id));
+    nd_json_number (json, number);
   } else if (G_VALUE_HOLDS_STRING (field)) {
-    web_json_name (json, g_quark_to_string (id));
-    web_json_text (json, g_value_get_string (field));
+    nd_json_name (json, g_quark_to_string (id));
+    nd_json_text (json, g_value_get_string (field));
   }
   return TRUE;
 }
@@ -99,7 +99,7 @@ web_stats_json (GstBin *pipeline, GString *json)
 
     if (!stats)
       continue;
-    web_json_name (json, GST_OBJECT_NAME (elements->pdata[i]));
+    nd_json_name (json, GST_OBJECT_NAME (elements->pdata[i]));
     g_string_append_c (json, '{');
     gst_structure_foreach (stats, field_to_json, json);
     g_string_append_c (json, '}');

@@ -4,8 +4,8 @@
 #include "tools/web/player.h"
 
 #include "core/error.h"
+#include "core/json.h"
 #include "tools/web/controls.h"
-#include "tools/web/json.h"
 #include "tools/web/metrics.h"
 
 #define MAX_MESSAGES 20
@@ -74,14 +74,14 @@ web_player_messages (WebPlayer *self, guint64 since, GString *json)
     if (message->number <= since)
       continue;
     g_string_append (json, g_str_has_suffix (json->str, "[") ? "{" : ",{");
-    web_json_name (json, "kind");
-    web_json_text (json, message->kind);
-    web_json_name (json, "element");
-    web_json_text (json, message->element);
-    web_json_name (json, "property");
-    web_json_text (json, message->property);
-    web_json_name (json, "text");
-    web_json_text (json, message->text);
+    nd_json_name (json, "kind");
+    nd_json_text (json, message->kind);
+    nd_json_name (json, "element");
+    nd_json_text (json, message->element);
+    nd_json_name (json, "property");
+    nd_json_text (json, message->property);
+    nd_json_name (json, "text");
+    nd_json_text (json, message->text);
     g_string_append_c (json, '}');
   }
   g_string_append_c (json, ']');
@@ -331,10 +331,10 @@ web_player_values (WebPlayer *self, GString *json)
 {
   g_string_append_c (json, '{');
   if (self->filter) {
-    web_json_name (json, "filter");
+    nd_json_name (json, "filter");
     web_controls_values (self->filter, json);
   }
-  web_json_name (json, "view");
+  nd_json_name (json, "view");
   web_controls_values (self->view, json);
   g_string_append_c (json, '}');
 }
@@ -364,10 +364,10 @@ static void
 append_latency (WebPlayer *self, GString *json)
 {
   g_mutex_lock (&self->lock);
-  web_json_name (json, "volumes");
-  web_json_number (json, self->volumes);
-  web_json_name (json, "age-sum");
-  web_json_number (json, self->age_sum);
+  nd_json_name (json, "volumes");
+  nd_json_number (json, self->volumes);
+  nd_json_name (json, "age-sum");
+  nd_json_number (json, self->age_sum);
   g_mutex_unlock (&self->lock);
 }
 
@@ -375,18 +375,18 @@ void
 web_player_state (WebPlayer *self, GString *json)
 {
   check_recorder (self);
-  web_json_name (json, "state");
-  web_json_text (json, self->state);
-  web_json_name (json, "time");
-  web_json_number (json, (gdouble) g_get_monotonic_time () / G_USEC_PER_SEC);
+  nd_json_name (json, "state");
+  nd_json_text (json, self->state);
+  nd_json_name (json, "time");
+  nd_json_number (json, (gdouble) g_get_monotonic_time () / G_USEC_PER_SEC);
   append_latency (self, json);
-  web_json_name (json, "can-record");
+  nd_json_name (json, "can-record");
   g_string_append (json, self->settings.record_folder ? "true" : "false");
   if (self->recorder) {
-    web_json_name (json, "recorded");
-    web_json_number (json, web_recorder_volumes (self->recorder));
+    nd_json_name (json, "recorded");
+    nd_json_number (json, web_recorder_volumes (self->recorder));
   }
-  web_json_name (json, "stats");
+  nd_json_name (json, "stats");
   web_stats_json (GST_BIN (self->pipeline), json);
 }
 

@@ -11,12 +11,12 @@ G_BEGIN_DECLS
 
 /* Appends @text in quotes, with the characters escaped that JSON does not
  * allow. NULL is "". Bytes that are not UTF-8 are replaced. */
-void web_json_text (GString *json, const gchar *text);
+void nd_json_text (GString *json, const gchar *text);
 
 /* Appends a comma unless @json ends with an opening bracket, then "@name":. */
-void web_json_name (GString *json, const gchar *name);
+void nd_json_name (GString *json, const gchar *name);
 
 /* Appends a number; one that JSON cannot have becomes null. */
-void web_json_number (GString *json, gdouble number);
+void nd_json_number (GString *json, gdouble number);
 
 G_END_DECLS

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "tools/web/json.h"
+#include "core/json.h"
 
 #include <math.h>
 
 void
-web_json_text (GString *json, const gchar *text)
+nd_json_text (GString *json, const gchar *text)
 {
   g_autofree gchar *valid = g_utf8_make_valid (text ? text : "", -1);
 
@@ -25,18 +25,18 @@ web_json_text (GString *json, const gchar *text)
 }
 
 void
-web_json_name (GString *json, const gchar *name)
+nd_json_name (GString *json, const gchar *name)
 {
   gchar last = json->len ? json->str[json->len - 1] : '{';
 
   if (last != '{' && last != '[')
     g_string_append_c (json, ',');
-  web_json_text (json, name);
+  nd_json_text (json, name);
   g_string_append_c (json, ':');
 }
 
 void
-web_json_number (GString *json, gdouble number)
+nd_json_number (GString *json, gdouble number)
 {
   gchar text[G_ASCII_DTOSTR_BUF_SIZE];
 
