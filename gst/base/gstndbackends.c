@@ -7,7 +7,6 @@
 #include "cpu/cpu.h"
 #include "engine/backend.h"
 #include "gst/base/gstndlog.h"
-#include "gst/base/gstndproperties.h"
 
 GST_DEBUG_CATEGORY_STATIC (nd_backends_debug);
 #define GST_CAT_DEFAULT nd_backends_debug
@@ -16,22 +15,6 @@ static GMutex lock; /* of gst_nd_backends_open() */
 ND_HOLD_AT_FORK (lock, 3)
 static gchar *plugin_folder;
 static gchar *cuda_module; /* path, or NULL if not found */
-
-GType
-gst_nd_backend_get_type (void)
-{
-  static gsize type;
-  static const GEnumValue values[] = {
-    { GST_ND_BACKEND_AUTO, "An NVIDIA GPU if available, otherwise the CPU",
-        "auto" },
-    { GST_ND_BACKEND_CPU, "The CPU, all cores", "cpu" },
-    { GST_ND_BACKEND_CUDA, "An NVIDIA GPU; an error if none is available",
-        "cuda" },
-    { 0, NULL, NULL },
-  };
-
-  return gst_nd_enum_type (&type, "GstNdBackend", values);
-}
 
 void
 gst_nd_backends_init (GstPlugin *plugin)

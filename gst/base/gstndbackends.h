@@ -10,16 +10,6 @@
 
 G_BEGIN_DECLS
 
-/* Numbers of enums are public and never change. */
-typedef enum
-{
-  GST_ND_BACKEND_AUTO = 0,
-  GST_ND_BACKEND_CPU = 1,
-  GST_ND_BACKEND_CUDA = 2
-} GstNdBackendKind;
-
-GType gst_nd_backend_get_type (void);
-
 /* Each plugin calls it first: remembers its folder, because modules are
  * searched relative to it, and makes the categories of the log. */
 void gst_nd_backends_init (GstPlugin *plugin);

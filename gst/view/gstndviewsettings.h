@@ -5,8 +5,8 @@
  */
 #pragma once
 
+#include "engine/settings.h"
 #include "formats/recording.h"
-#include "gst/base/gstndbackends.h"
 #include "gst/base/gstndproperties.h"
 #include "view/layout.h"
 #include "view/scene.h"
