@@ -22,13 +22,6 @@
 
 const gchar *const fuzz_name = "property";
 
-/* A table has the type; no text is read with it. */
-GType
-gst_nd_backend_get_type (void)
-{
-  g_assert_not_reached ();
-}
-
 static void
 check (gboolean ok, GError **error)
 {
