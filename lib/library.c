@@ -69,13 +69,15 @@ nd_library_init (void)
 gchar **
 nd_list_backends (void)
 {
-  static const gchar *const names[] = { "cuda", "cpu" };
+  static const NdBackendKind kinds[] = { ND_BACKEND_GPU, ND_BACKEND_CPU };
   g_autoptr (GPtrArray) found = g_ptr_array_new ();
 
   nd_library_init ();
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    if (nd_backend_find (names[i], -1, NULL))
-      g_ptr_array_add (found, g_strdup (names[i]));
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    const gchar *name = nd_backend_kind_name (kinds[i]);
+
+    if (nd_backend_find (name, -1, NULL))
+      g_ptr_array_add (found, g_strdup (name));
   }
   g_ptr_array_add (found, NULL);
   return (gchar **) g_ptr_array_steal (found, NULL);

@@ -4,6 +4,7 @@
 #include "gst/base/gstnddevice.h"
 
 #include "core/error.h"
+#include "engine/settings.h"
 #include "gst/base/gstndbackends.h"
 
 void
@@ -34,7 +35,8 @@ gst_nd_device_start (GstNdDevice *device, GstElement *element, gint device_id)
   if (known)
     return;
   gst_nd_device_stop (device);
-  backend = nd_backend_find ("cuda", device_id, &error);
+  backend = nd_backend_find (nd_backend_kind_name (ND_BACKEND_GPU), device_id,
+      &error);
   g_mutex_lock (&device->lock);
   device->started = TRUE;
   device->device_id = device_id;

@@ -128,7 +128,7 @@ check_devices (const GstNdConvSettings *settings, GError **error)
   if (!settings->base.device.devices || *settings->base.device.devices == '\0'
       || settings->base.device.backend == ND_BACKEND_CPU)
     return TRUE;
-  backend = nd_backend_find ("cuda", -1, NULL);
+  backend = nd_backend_find (nd_backend_kind_name (ND_BACKEND_GPU), -1, NULL);
   return !backend
       || nd_devices_find (settings->base.device.devices,
           settings->base.device.device_id, backend, &devices, error);

@@ -313,7 +313,7 @@ gst_nd_temporal_start (GstBaseTransform *trans)
     gst_nd_backends_explain_auto (GST_ELEMENT (self), no_device);
   GST_INFO_OBJECT (self, "device: %s",
       gst_nd_temporal_may_use_device (self, settings)
-          ? "cuda"
+          ? nd_backend_kind_name (ND_BACKEND_GPU)
           : "none, volumes stay in host memory");
   return TRUE;
 }

@@ -774,6 +774,24 @@ test_setting_errors (void)
 }
 
 static void
+test_border_indices (void)
+{
+  g_autoptr (GError) error = NULL;
+  gssize at[31];
+
+  for (guint b = 0; b < G_N_ELEMENTS (borders); b++)
+    for (gssize size = 1; size < 7; size++) {
+      g_assert_true (nd_border_get_indices (borders[b], size, -12,
+          G_N_ELEMENTS (at), at, &error));
+      g_assert_no_error (error);
+      for (guint i = 0; i < G_N_ELEMENTS (at); i++)
+        g_assert_cmpint (at[i], ==, walk (b, (gssize) i - 12, size));
+    }
+  g_assert_false (nd_border_get_indices ("none", 1, 0, 1, at, &error));
+  expect (&error, ND_ERROR_SETTINGS, "one of constant");
+}
+
+static void
 test_filter_errors (void)
 {
   const gsize none[4] = { 3, 0, 1, 1 }, many[4] = { 1 << 20, 1 << 20, 1, 1 },
@@ -1049,6 +1067,7 @@ main (int argc, char **argv)
   g_test_add_func ("/library/cancel", test_cancel);
   g_test_add_func ("/library/cancel-volume", test_cancel_volume);
   g_test_add_func ("/library/filters", test_filters);
+  g_test_add_func ("/library/border-indices", test_border_indices);
   g_test_add_func ("/library/errors/settings", test_setting_errors);
   g_test_add_func ("/library/errors/filters", test_filter_errors);
   g_test_add_func ("/library/errors/arrays", test_array_errors);
