@@ -102,7 +102,9 @@ def owner(file):
 
 
 def with_plugins(folder):
-    return {**os.environ, "GST_PLUGIN_PATH_1_0": str(folder / "out"),
+    return {**os.environ,
+            "GST_PLUGIN_PATH_1_0": f"{folder / 'out'}:{BUILD / 'gst'}",
+            "LD_LIBRARY_PATH": str(BUILD / "gst"),
             "GST_REGISTRY_1_0": str(folder / "registry"),
             "NDCONV_CUDA_MODULE": "none"}
 
