@@ -178,6 +178,25 @@ add_file (Series *series, const gchar *name)
   return ok;
 }
 
+gboolean
+nd_dicom_series_detect (const gchar *path)
+{
+  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
+  gboolean found = FALSE;
+  const gchar *name;
+
+  while (folder && !found && (name = g_dir_read_name (folder))) {
+    g_autofree gchar *file = g_build_filename (path, name, NULL);
+    g_autoptr (NdInput) input = nd_input_open (file, FALSE, NULL);
+    guint8 begin[132];
+
+    found = input
+        && nd_input_read (input, begin, sizeof (begin)) == sizeof (begin)
+        && nd_dicom_detect (begin, sizeof (begin));
+  }
+  return found;
+}
+
 static gboolean
 find_files (Series *series, GError **error)
 {
@@ -198,10 +217,8 @@ find_files (Series *series, GError **error)
   if (series->files->len > 0)
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
-      "\"%s\" is a folder without OME-Zarr and without pictures of DICOM: "
-      "python3 -c \"import sys, tifffile; tifffile.imwrite ('new.tif', "
-      "tifffile.imread (sys.argv[1] + '/*.tif'))\" FOLDER joins numbered TIFF "
-      "files (pip install tifffile)",
+      "\"%s\" is a folder of DICOM without pictures: read a folder whose files "
+      "have them",
       series->path);
   return FALSE;
 }

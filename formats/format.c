@@ -5,6 +5,9 @@
 
 #include "core/error.h"
 #include "formats/dicom.h"
+#include "formats/dicomseries.h"
+#include "formats/filenames.h"
+#include "formats/fileseries.h"
 #include "formats/hdf5volumes.h"
 #include "formats/headertext.h"
 #include "formats/metaimage.h"
@@ -15,6 +18,7 @@
 #include "formats/nrrd.h"
 #include "formats/recording.h"
 #include "formats/tiff.h"
+#include "formats/zarr.h"
 
 #include <string.h>
 
@@ -384,6 +388,29 @@ split_slices (NdHeader *header, const gchar *path, const NdRecording *hint)
         ":%" G_GSIZE_FORMAT ":1",
         path, size[2], size[0], size[1]);
   }
+}
+
+gboolean
+nd_format_is_several (const gchar *path)
+{
+  return g_file_test (path, G_FILE_TEST_IS_DIR)
+      || nd_file_names_is_pattern (path);
+}
+
+gboolean
+nd_format_read_several (NdHeader *header, const gchar *path,
+    const NdRecording *hint, GError **error)
+{
+  if (nd_zarr_detect (path))
+    return nd_zarr_open (header, path, error);
+  if (nd_dicom_series_detect (path))
+    return nd_dicom_series_open (header, path, error);
+  if (!nd_file_series_open (header, path, error))
+    return FALSE;
+  if (!nd_metadata_settle (header->metadata))
+    return nd_budget_refuse (&header->budget, path, error);
+  split_slices (header, path, hint);
+  return TRUE;
 }
 
 const gchar *

@@ -5,14 +5,12 @@
 
 #include "core/error.h"
 #include "core/log.h"
-#include "formats/dicomseries.h"
 #include "formats/format.h"
 #include "formats/headertext.h"
 #include "formats/holds.h"
 #include "formats/nifti.h"
 #include "formats/rate.h"
 #include "formats/reader.h"
-#include "formats/zarr.h"
 
 #include <string.h>
 
@@ -439,7 +437,8 @@ take_volume (NdReader *reader, GError **error)
       || nd_budget_refuse (budget, reader->path, error);
 }
 
-/* Reads the header from @input, which it takes; NULL if @path is a folder. */
+/* Reads the header from @input, which it takes; NULL if @path is a folder
+ * or a pattern. */
 static NdReader *
 open_input (NdInput *input, const gchar *path, gboolean is_local,
     const NdRecording *hint, guint64 max_memory, NdTruncated truncated,
@@ -453,9 +452,7 @@ open_input (NdInput *input, const gchar *path, gboolean is_local,
   reader->header.keep = truncated == ND_TRUNCATED_KEEP;
   if (!(input ? nd_format_read_header (&reader->header, input, path, hint,
                     error)
-              : nd_zarr_detect (path)
-              ? nd_zarr_open (&reader->header, path, error)
-              : nd_dicom_series_open (&reader->header, path, error))
+              : nd_format_read_several (&reader->header, path, hint, error))
       || !check_local (reader, is_local, error) || !check_files (reader, error)
       || !take_volume (reader, error))
     return NULL;
@@ -481,8 +478,8 @@ nd_reader_open_within (const gchar *path, const NdRecording *hint,
 {
   NdInput *input;
 
-  if (nd_zarr_detect (path) || g_file_test (path, G_FILE_TEST_IS_DIR))
-    return open_input (NULL, path, TRUE, NULL, max_memory, truncated, error);
+  if (nd_format_is_several (path))
+    return open_input (NULL, path, TRUE, hint, max_memory, truncated, error);
   input = nd_input_open (path, TRUE, error);
   return input
       ? open_input (input, path, TRUE, hint, max_memory, truncated, error)

@@ -1,5 +1,5 @@
-/* The inside of a reader: for formats/reader.c and formats/readergroups.c
- * only.
+/* The inside of a reader: for formats/reader.c, formats/readergroups.c and
+ * formats/fileseries.c only.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
