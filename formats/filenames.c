@@ -197,6 +197,8 @@ choose_kind (NdFileNames *names, NdHeader *header, const gchar *path)
   NdFileName *file = (NdFileName *) files->data;
   guint best = 0, most = 0, begin = 0;
 
+  if (files->len == 0)
+    return;
   qsort (file, files->len, sizeof (*file), compare_numbers);
   for (guint i = 1; i <= files->len; i++) {
     if (i < files->len && file[i].kind == file[begin].kind)
@@ -537,17 +539,17 @@ nd_file_names_find (NdFileNames *names, NdHeader *header, const gchar *path,
   names->planes = nd_list_new (&header->budget, sizeof (guint32));
   if (!list_files (names, path, pattern, error))
     return FALSE;
-  if (names->files->len == 0) {
-    g_set_error (error, ND_ERROR, ND_ERROR_NOT_FOUND,
+  choose_kind (names, header, path);
+  if (names->files->len <= is_folder) {
+    g_set_error (error, ND_ERROR,
+        is_folder ? ND_ERROR_OPEN_READ : ND_ERROR_NOT_FOUND,
         is_folder
             ? "\"%s\" is a folder without OME-Zarr, pictures of DICOM or "
-              "files of a series: it must have files of one size, named like "
-              "img_0001.tif"
+              "several files whose names differ in numbers, like img_0001.tif"
             : "No file has a name like \"%s\" with a number for %%d",
         path);
     return FALSE;
   }
-  choose_kind (names, header, path);
   return settle_axes (names, header, channels, error);
 }
 

@@ -42,8 +42,9 @@ typedef struct
  * @path is no folder, those that match its only %d (%04d, ...) with any number.
  * Of several kinds of names that with most files is taken, with a warning.
  * @channels are the names of the channels in their order, or NULL.
- * ND_ERROR_OPEN_READ if the folder cannot be opened; _NOT_FOUND without such
- * files, _FORMAT if there are too many, _MEMORY. */
+ * ND_ERROR_OPEN_READ if there is no such folder, or none with such files;
+ * _NOT_FOUND if none matches the pattern; _FORMAT if there are too many;
+ * _MEMORY. */
 gboolean nd_file_names_find (NdFileNames *names, NdHeader *header,
     const gchar *path, const gchar *const *channels, GError **error);
 void nd_file_names_clear (NdFileNames *names);

@@ -19,7 +19,8 @@ void
 nd_header_init (NdHeader *header, const gchar *format)
 {
   *header = (NdHeader){
-    .budget = header->budget, .keep = header->keep, .format = format
+    .budget = header->budget, .keep = header->keep, .local = header->local,
+    .format = format
   };
   if (header->budget.most == 0)
     nd_budget_init (&header->budget, 0);

@@ -450,6 +450,7 @@ open_input (NdInput *input, const gchar *path, gboolean is_local,
   reader->input = input;
   nd_budget_init (&reader->header.budget, max_memory);
   reader->header.keep = truncated == ND_TRUNCATED_KEEP;
+  reader->header.local = is_local;
   if (!(input ? nd_format_read_header (&reader->header, input, path, hint,
                     error)
               : nd_format_read_several (&reader->header, path, hint, error))

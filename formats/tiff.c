@@ -8,6 +8,7 @@
 #include "formats/rate.h"
 #include "formats/tiffaxes.h"
 #include "formats/tiffbuild.h"
+#include "formats/tifffiles.h"
 #include "formats/tiffpages.h"
 
 #include <math.h>
@@ -41,7 +42,13 @@ typedef struct
   NdSlices base;
   NdTiffPages pages;
   NdTiffAxes axes;
-  gsize slices; /* of a volume */
+  NdTiffFiles files; /* the others of the recording */
+  NdList *counts;    /* guint64: their pages, + 1; 0: not known yet */
+  NdHeader *header;  /* while the file is opened */
+  gsize slices;      /* of a volume */
+  gchar *path;
+  gchar *name;       /* of the file, without its folder */
+  gchar *reason;     /* why another file could not be read, or NULL */
 } Tiff;
 
 static void
@@ -49,8 +56,13 @@ free_tiff (NdSlices *slices)
 {
   Tiff *tiff = (Tiff *) slices;
 
+  nd_tiff_files_clear (&tiff->files);
   nd_tiff_pages_clear (&tiff->pages);
   nd_tiff_axes_clear (&tiff->axes);
+  g_clear_pointer (&tiff->counts, nd_list_free);
+  g_free (tiff->path);
+  g_free (tiff->name);
+  g_free (tiff->reason);
   g_free (tiff);
 }
 
@@ -204,7 +216,7 @@ find_contiguous (Tiff *tiff)
       : page->depth;
   uint64_t *offsets = NULL;
 
-  if (images > 1
+  if (images > 1 && !tiff->axes.files
       && (pages->offsets->len == 1
           || (pages->keep && pages->offsets->len < images
               && follow_each_other (pages)))
@@ -239,6 +251,28 @@ clear_plane (const Tiff *tiff, guint8 *samples, gsize stride)
     memset (samples + i * stride, 0, tiff->pages.width * page->samples);
 }
 
+/* Reads a page of this or of another file. FALSE with tiff->reason, or with the
+ * message of the pages. */
+static gboolean
+read_place (Tiff *tiff, NdTiffPlace place, guint8 *samples, gsize stride,
+    const gchar **reason)
+{
+  NdTiffPages *pages = &tiff->pages;
+  g_autoptr (GError) error = NULL;
+
+  if (place.file != ND_TIFF_OWN)
+    pages = nd_tiff_files_get (&tiff->files, place.file,
+        g_array_index (tiff->axes.files, gchar *, place.file), &error);
+  if (!pages) {
+    g_free (tiff->reason);
+    tiff->reason = g_strdup (error->message);
+    *reason = tiff->reason;
+    return FALSE;
+  }
+  *reason = pages->message;
+  return nd_tiff_pages_read (pages, place.page, samples, stride);
+}
+
 static gboolean
 read_slice (NdSlices *slices, guint64 slice, guint8 *samples,
     const gchar **reason)
@@ -247,18 +281,16 @@ read_slice (NdSlices *slices, guint64 slice, guint8 *samples,
   const gsize bytes = tiff->pages.width * tiff->pages.page.samples;
   const gsize stride = bytes * tiff->axes.channels;
 
-  *reason = tiff->pages.message;
   for (guint64 c = 0; c < tiff->axes.channels; c++) {
-    guint64 page = G_MAXUINT64;
-    const gboolean found = nd_tiff_axes_page (&tiff->axes, c,
-        slice % tiff->slices, slice / tiff->slices, &page);
+    const NdTiffPlace place = nd_tiff_axes_place (&tiff->axes, c,
+        slice % tiff->slices, slice / tiff->slices);
+    const gboolean absent = place.page == ND_TIFF_NONE
+        || (place.file == ND_TIFF_OWN
+            && place.page >= nd_tiff_pages_count (&tiff->pages));
 
-    if (tiff->axes.missing > 0
-        && (!found || page >= nd_tiff_pages_count (&tiff->pages))) {
+    if (tiff->axes.missing > 0 && absent)
       clear_plane (tiff, samples + c * bytes, stride);
-      continue;
-    }
-    if (!nd_tiff_pages_read (&tiff->pages, page, samples + c * bytes, stride))
+    else if (!read_place (tiff, place, samples + c * bytes, stride, reason))
       return FALSE;
   }
   return TRUE;
@@ -412,8 +444,9 @@ check_claim (Tiff *tiff, const NdHeader *header, const gchar *path,
               : tiff->pages.page.bits < 16 ? 2
                                            : 1);
 
-  /* Then the reader counts whole volumes. */
-  if (header->keep && is_plain (tiff))
+  /* Then the reader counts whole volumes, or pages are in other files, which
+   * were opened. */
+  if ((header->keep && is_plain (tiff)) || tiff->axes.files)
     return TRUE;
   if (bytes / ratio <= size
       && (contiguous == 0 || (contiguous < size && bytes <= size - contiguous)))
@@ -479,12 +512,135 @@ set_stack (Tiff *tiff)
   axes->slices = 1;
 }
 
+/* The pages of another file; 0 if it cannot be read, with a warning. */
+static guint64
+count_pages (gpointer data, guint file)
+{
+  Tiff *tiff = data;
+  const gchar *name = g_array_index (tiff->axes.files, gchar *, file);
+  g_autoptr (GError) error = NULL;
+  NdTiffPages *pages;
+  guint64 *count;
+
+  if (!tiff->counts)
+    tiff->counts = nd_list_new (tiff->axes.budget, sizeof (guint64));
+  if (!nd_list_set_size (tiff->counts, tiff->axes.files->len))
+    return 0;
+  count = &g_array_index (tiff->counts, guint64, file);
+  if (*count > 0)
+    return *count - 1;
+  *count = 1;
+  if (!tiff->header->local)
+    return 0;
+  pages = nd_tiff_files_get (&tiff->files, file, name, &error);
+  if (!pages) {
+    nd_header_warn (tiff->header,
+        "A file of the recording is not read: %s", error->message);
+    return 0;
+  }
+  *count += nd_tiff_pages_count (pages);
+  return *count - 1;
+}
+
+/* The OME-XML of the file @name beside @path, which may be TIFF or OME-XML
+ * alone; NULL if there is none. */
+static gchar *
+read_master (Tiff *tiff, const gchar *path, const gchar *name)
+{
+  g_autofree gchar *full = nd_header_beside (path, name, NULL);
+  g_autoptr (NdInput) input = full ? nd_input_open (full, FALSE, NULL) : NULL;
+  const guint64 size = input ? nd_input_size (input) : 0;
+  NdTiffPages pages = { .budget = tiff->pages.budget };
+  const char *found = NULL;
+  guint8 begin[8];
+  guint64 others;
+  gchar *text = NULL;
+
+  if (size < sizeof (begin) || size > ND_TEXT_MAX
+      || nd_input_read (input, begin, sizeof (begin)) != sizeof (begin))
+    return NULL;
+  if (!nd_tiff_detect (begin, sizeof (begin))) {
+    text = g_try_malloc (size + 1);
+    nd_input_begin (input, 0, FALSE);
+    if (text && nd_input_read (input, text, size) == (gssize) size) {
+      text[size] = '\0';
+      return text;
+    }
+    g_free (text);
+    return NULL;
+  }
+  if (nd_tiff_pages_open (&pages, input, full, &others)
+      && nd_tiff_pages_go_to (&pages, 0)
+      && TIFFGetField (pages.library, TIFFTAG_IMAGEDESCRIPTION, &found))
+    text = g_try_malloc (strlen (found) + 1);
+  if (text)
+    strcpy (text, found);
+  nd_tiff_pages_clear (&pages);
+  return text;
+}
+
+static gboolean
+refuse_part (const gchar *path, const gchar *master, GError **error)
+{
+  g_autofree gchar *name = nd_text_quote (master);
+
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "\"%s\" cannot be read. It is one file of several of an OME-TIFF "
+      "recording and has no metadata of its own: the file %s has it; put that "
+      "beside it. \"bfconvert FILE NEW.ome.tif\" of Bio-Formats, with that "
+      "file, makes one file of all",
+      path, name);
+  return FALSE;
+}
+
+/* Finds the axes of the pages by the description, or by that of the file that
+ * it names in place of its own. */
+static gboolean
+find_axes (Tiff *tiff, const gchar *path, GError **error)
+{
+  const NdTiffPage *page = &tiff->pages.page;
+  const guint64 pages = nd_tiff_pages_count (&tiff->pages);
+  const char *description = NULL;
+  g_autofree gchar *master = NULL, *text = NULL;
+
+  if (!nd_tiff_pages_go_to (&tiff->pages, 0)
+      || !TIFFGetField (tiff->pages.library, TIFFTAG_IMAGEDESCRIPTION,
+          &description))
+    description = NULL;
+  nd_tiff_axes_parse (&tiff->axes, description, pages, page->width,
+      page->height, page->samples);
+  if (!tiff->axes.master)
+    return TRUE;
+  master = g_strdup (tiff->axes.master);
+  if (tiff->header->local)
+    text = read_master (tiff, path, master);
+  if (text)
+    nd_tiff_axes_parse (&tiff->axes, text, pages, page->width, page->height,
+        page->samples);
+  return (text && tiff->axes.kind == ND_TIFF_OME)
+      || refuse_part (path, master, error);
+}
+
+static gboolean
+check_files (Tiff *tiff, const gchar *path, GError **error)
+{
+  const NdTiffAxes *axes = &tiff->axes;
+
+  if (!axes->files || tiff->header->local)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "\"%s\" is one of several files of an OME-TIFF recording, which can be "
+      "read on this machine only: copy all of them to one folder and open one "
+      "of them there",
+      path);
+  return FALSE;
+}
+
 static gboolean
 read_header (Tiff *tiff, NdHeader *header, NdInput *input, const gchar *path,
     GError **error)
 {
   g_autofree gchar *quoted = NULL;
-  const char *description = NULL;
   guint64 others;
 
   if (!nd_tiff_pages_open (&tiff->pages, input, path, &others)) {
@@ -502,16 +658,8 @@ read_header (Tiff *tiff, NdHeader *header, NdInput *input, const gchar *path,
         "%" G_GUINT64_FORMAT " pages of \"%s\" have another size or type than "
         "the first and are not read",
         others, path);
-  if (!nd_tiff_pages_go_to (&tiff->pages, 0)
-      || !TIFFGetField (tiff->pages.library, TIFFTAG_IMAGEDESCRIPTION,
-          &description))
-    description = NULL;
-  if (!nd_tiff_axes_parse (&tiff->axes, description,
-          nd_tiff_pages_count (&tiff->pages), tiff->pages.page.width,
-          tiff->pages.page.height, tiff->pages.page.samples, error)) {
-    g_prefix_error (error, "\"%s\" cannot be read. ", path);
+  if (!find_axes (tiff, path, error) || !check_files (tiff, path, error))
     return FALSE;
-  }
   if (tiff->pages.places > 0 && tiff->axes.kind == ND_TIFF_PLAIN)
     set_stack (tiff);
   find_contiguous (tiff);
@@ -531,6 +679,14 @@ nd_tiff_open (NdHeader *header, NdInput *input, const gchar *path,
   tiff->base.read = read_slice;
   tiff->base.free = free_tiff;
   tiff->axes.budget = tiff->pages.budget = &header->budget;
+  tiff->header = header;
+  tiff->path = g_strdup (path);
+  tiff->name = g_path_get_basename (path);
+  tiff->axes.name = tiff->name;
+  tiff->axes.count = count_pages;
+  tiff->axes.data = tiff;
+  tiff->files.path = tiff->path;
+  tiff->files.own = &tiff->pages;
   tiff->pages.keep = header->keep;
   header->slices = &tiff->base;
   if (!read_header (tiff, header, input, path, error))

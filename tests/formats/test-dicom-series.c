@@ -172,7 +172,7 @@ test_refused (void)
   guint8 samples[SLICES * 8];
 
   g_mkdir (path, 0700);
-  assert_refused (path, ND_ERROR_OPEN_READ, "tifffile.imread");
+  assert_refused (path, ND_ERROR_OPEN_READ, "img_0001.tif");
   remove_series (path);
   path = make_series (NULL);
   first = g_build_filename (path, "0", NULL);
