@@ -4,6 +4,7 @@
 #include "formats/format.h"
 
 #include "core/error.h"
+#include "formats/analyze.h"
 #include "formats/dicom.h"
 #include "formats/dicomseries.h"
 #include "formats/filenames.h"
@@ -11,6 +12,7 @@
 #include "formats/hdf5volumes.h"
 #include "formats/headertext.h"
 #include "formats/metaimage.h"
+#include "formats/ndtiff.h"
 #include "formats/nifti.h"
 #include "formats/npy.h"
 #include "formats/npyheader.h"
@@ -309,7 +311,8 @@ refuse_known (const Beginning *file, GError **error)
   return TRUE;
 }
 
-/* Analyze, and the samples of a pair, which have a header beside them. */
+/* Analyze with another name, and the samples of a pair, which have a header
+ * beside them. */
 static gboolean
 refuse_of_pair (const Beginning *file, GError **error)
 {
@@ -317,9 +320,8 @@ refuse_of_pair (const Beginning *file, GError **error)
 
   if (nd_nifti_detect_analyze (file->bytes->data, file->bytes->len)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" is a header of Analyze, which is not read: python3 -c "
-        "\"import sys, nibabel; nibabel.save (nibabel.load (sys.argv[1]), "
-        "'new.nii')\" FILE converts it to NIfTI",
+        "\"%s\" is a header of Analyze, whose name must end with .hdr, and that "
+        "of its samples with .img",
         file->path);
     return FALSE;
   }
@@ -333,6 +335,14 @@ refuse_of_pair (const Beginning *file, GError **error)
   return FALSE;
 }
 
+/* Analyze has no mark of its own, but always this name. */
+static gboolean
+is_header_name (const gchar *path)
+{
+  return g_str_has_suffix (path, ".hdr") || g_str_has_suffix (path, ".hdr.gz")
+      || g_str_has_suffix (path, ".HDR");
+}
+
 static gboolean
 read_header (NdHeader *header, NdInput *input, const gchar *path,
     const NdRecording *hint, GError **error)
@@ -343,7 +353,9 @@ read_header (NdHeader *header, NdInput *input, const gchar *path,
   nd_input_begin (input, 0, file.gzip);
   if (!read_up_to (&file, ND_NIFTI_HEADER, error))
     return FALSE;
-  if (nd_nifti_detect (bytes->data, bytes->len))
+  if (nd_nifti_detect (bytes->data, bytes->len)
+      || (is_header_name (path)
+          && nd_nifti_detect_analyze (bytes->data, bytes->len)))
     return read_nifti (header, &file, error);
   if (!file.gzip && nd_nrrd_detect (bytes->data, bytes->len))
     return read_nrrd (header, &file, error);
@@ -358,6 +370,8 @@ read_header (NdHeader *header, NdInput *input, const gchar *path,
   if (!(hint && hint->offset > 0) && !file.gzip
       && nd_dicom_detect (bytes->data, bytes->len))
     return nd_dicom_open (header, input, path, error);
+  if (header->local && nd_ndtiff_detect_file (bytes->data, bytes->len, path))
+    return nd_ndtiff_open (header, path, error);
   if (!file.gzip && nd_tiff_detect (bytes->data, bytes->len))
     return nd_tiff_open (header, input, path, error);
   if (!(hint && hint->offset > 0) && nd_hdf5_detect (bytes->data, bytes->len))
@@ -403,6 +417,8 @@ nd_format_read_several (NdHeader *header, const gchar *path,
 {
   if (nd_zarr_detect (path))
     return nd_zarr_open (header, path, error);
+  if (nd_ndtiff_detect (path))
+    return nd_ndtiff_open (header, path, error);
   if (nd_dicom_series_detect (path))
     return nd_dicom_series_open (header, path, error);
   if (!nd_file_series_open (header, path, error))

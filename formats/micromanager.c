@@ -61,6 +61,8 @@ take_value (NdMicroManager *found, Plane *plane, const NdJsonTokens *tokens)
     take_size (&found->step, value, MICROMETRE);
   else if (strcmp (name, "Interval_ms") == 0)
     take_size (&found->interval, value, MILLISECOND);
+  else if (strcmp (name, "ElapsedTime-ms") == 0)
+    found->elapsed = g_ascii_strtod (value, NULL) * MILLISECOND;
 }
 
 static void

@@ -114,6 +114,14 @@ read_pixels (Reading *reading, const gchar **names, const gchar **values)
   }
 }
 
+/* Of more elements than pages nothing can be true, unless other files have
+ * pages. */
+static gboolean
+may_have_more (const Reading *reading, guint have)
+{
+  return have <= reading->pages || (reading->axes->files && have < PLANES_MAX);
+}
+
 static void
 read_planes (Reading *reading, const gchar **names, const gchar **values)
 {
@@ -129,7 +137,7 @@ read_planes (Reading *reading, const gchar **names, const gchar **values)
 
   if (reading->samples > 1)
     planes.c /= reading->samples;
-  if (reading->planes->len < PLANES_MAX)
+  if (may_have_more (reading, reading->planes->len))
     nd_list_add (reading->planes, planes);
 }
 
@@ -147,7 +155,7 @@ read_time (Reading *reading, const gchar **names, const gchar **values)
       * time_unit (find (names, values, "DeltaTUnit"));
   if (!axes->times)
     axes->times = nd_list_new (axes->budget, sizeof (NdTiffTime));
-  if (axes->times->len < PLANES_MAX)
+  if (may_have_more (reading, axes->times->len))
     nd_list_add (axes->times, time);
 }
 
