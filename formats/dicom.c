@@ -299,12 +299,13 @@ find_frames (Dicom *dicom, NdHeader *header, const gchar *path, GError **error)
   guint64 bytes;
 
   frames->elements = &dicom->elements;
+  frames->keep = header->keep;
   frames->n = elements->n_frames;
   frames->width = MAX (elements->bits / 8, 1);
   frames->samples =
       (gsize) elements->columns * elements->rows * elements->samples;
   if (nd_dicom_frames_find (frames)
-      && (!frames->fragments
+      && (!frames->fragments || frames->keep
           || (g_uint64_checked_mul (&bytes, frames->samples * frames->width,
                   frames->n)
               && bytes / ratio <= nd_dicom_bytes_size (&dicom->bytes))))

@@ -311,18 +311,38 @@ count_bytes (NdReader *reader, guint64 most)
   return done;
 }
 
+/* Leaves the first @whole volumes, and their times and fields. */
+static void
+cut_off (NdReader *reader, guint64 whole, const gchar *reason)
+{
+  NdHeader *header = &reader->header;
+  NdMetadata *metadata = header->metadata;
+  guint n = metadata->volume_fields->len;
+
+  nd_header_warn (header,
+      "\"%s\" is truncated%s%s: its header says %" G_GUINT64_FORMAT
+      " volumes, and the %" G_GUINT64_FORMAT " whole ones are read",
+      file_path (reader), reason ? ": " : "", reason ? reason : "",
+      header->recording.volumes, whole);
+  header->recording.volumes = whole;
+  if (metadata->times->len > whole)
+    nd_list_set_size (metadata->times, whole);
+  while (n > 0
+      && g_array_index (metadata->volume_fields, NdField, n - 1).volume
+          >= whole)
+    n--;
+  nd_list_set_size (metadata->volume_fields, n);
+}
+
 /* Reads the files up to the first one that is truncated, and keeps the whole
  * volumes. */
 static gboolean
 keep_whole (NdReader *reader, GError **error)
 {
   NdHeader *header = &reader->header;
-  NdRecording *recording = &header->recording;
-  NdMetadata *metadata = header->metadata;
   const guint files = header->files ? header->files->len : 1;
-  const guint64 volumes = recording->volumes;
+  const guint64 volumes = header->recording.volumes;
   guint64 bytes = 0, whole;
-  guint n = metadata->volume_fields->len;
 
   reader->kept = TRUE;
   for (guint i = 0; i < files && bytes == i * reader->file_bytes; i++) {
@@ -344,18 +364,35 @@ keep_whole (NdReader *reader, GError **error)
         file_path (reader), volumes, reader->stored_size, bytes);
     return FALSE;
   }
-  recording->volumes = whole;
-  if (metadata->times->len > whole)
-    nd_list_set_size (metadata->times, whole);
-  while (n > 0
-      && g_array_index (metadata->volume_fields, NdField, n - 1).volume
-          >= whole)
-    n--;
-  nd_list_set_size (metadata->volume_fields, n);
-  nd_header_warn (header,
-      "\"%s\" is truncated: its header says %" G_GUINT64_FORMAT
-      " volumes, and the %" G_GUINT64_FORMAT " whole ones are read",
-      file_path (reader), volumes, whole);
+  cut_off (reader, whole, NULL);
+  return TRUE;
+}
+
+/* Decodes all volumes, because only that tells which ones are whole. */
+static gboolean
+keep_decoded (NdReader *reader, GError **error)
+{
+  NdHeader *header = &reader->header;
+  const gsize size = nd_recording_volume_size (&header->recording);
+  gpointer data = nd_budget_alloc (&header->budget, size);
+  g_autoptr (GError) reason = NULL;
+  guint64 whole;
+
+  if (!data)
+    return nd_budget_refuse (&header->budget, reader->path, error);
+  while (reader->next < header->recording.volumes
+      && nd_reader_read (reader, data, &reason))
+    ;
+  nd_budget_free (&header->budget, data, size);
+  whole = reader->next;
+  reader->next = 0;
+  if (reason
+      && (whole == 0 || !g_error_matches (reason, ND_ERROR, ND_ERROR_READ))) {
+    g_propagate_error (error, g_steal_pointer (&reason));
+    return FALSE;
+  }
+  if (reason)
+    cut_off (reader, whole, reason->message);
   return TRUE;
 }
 
@@ -377,8 +414,9 @@ check_files (NdReader *reader, GError **error)
     return FALSE;
   }
   /* Otherwise no volume is whole, or the samples have no known beginning. */
-  if (header->keep && !header->slices && !nd_reader_has_groups (reader)
-      && !header->at_end && !keep_whole (reader, error))
+  if (header->keep && !nd_reader_has_groups (reader) && !header->at_end
+      && !(header->slices ? keep_decoded (reader, error)
+                          : keep_whole (reader, error)))
     return FALSE;
   for (guint i = files; i-- > 0 && !header->slices && !reader->kept;) {
     if (!open_file (reader, i, error))

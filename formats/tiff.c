@@ -446,7 +446,7 @@ check_claim (Tiff *tiff, const NdHeader *header, const gchar *path,
 
   /* Then the reader counts whole volumes, or pages are in other files, which
    * were opened. */
-  if ((header->keep && is_plain (tiff)) || tiff->axes.files)
+  if (header->keep || tiff->axes.files)
     return TRUE;
   if (bytes / ratio <= size
       && (contiguous == 0 || (contiguous < size && bytes <= size - contiguous)))
