@@ -540,7 +540,7 @@ nd_file_names_find (NdFileNames *names, NdHeader *header, const gchar *path,
   if (!list_files (names, path, pattern, error))
     return FALSE;
   choose_kind (names, header, path);
-  if (names->files->len <= is_folder) {
+  if (names->files->len < (is_folder ? 2u : 1u)) {
     g_set_error (error, ND_ERROR,
         is_folder ? ND_ERROR_OPEN_READ : ND_ERROR_NOT_FOUND,
         is_folder

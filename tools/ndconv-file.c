@@ -398,10 +398,8 @@ main (int argc, char **argv)
       "SSIM (in windows of 7 x 7) per\nvolume and for all; A is the "
       "reference. convert keeps geometry,\ntimes and fields, and says what B "
       "cannot hold. check prints what cannot be read, why,\nand totals.\n\n"
-      "Reads NIfTI (.nii, .nii.gz), NRRD (.nrrd, .seq.nrrd, .nhdr), MetaImage "
-      "(.mha,\n.igs.mha, .mhd), NumPy (.npy, .npz), TIFF, DICOM (files and "
-      "folders), HDF5 of\nImaris, BigDataViewer and UFF, OME-Zarr and raw "
-      "samples. Writes NIfTI, NRRD,\nMetaImage, .npy, TIFF, OME-Zarr and raw "
+      "Reads files of " ND_RECORDING_FILES ",\nfolders of " ND_RECORDING_FOLDERS
+      ",\npatterns of files (img_%04d.tif), and raw samples. Writes NIfTI, NRRD,\nMetaImage, .npy, TIFF, OME-Zarr and raw "
       "samples (.raw).\n\n"
       "Exit status:\n"
       "  0  success\n"

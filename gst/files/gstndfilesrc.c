@@ -9,9 +9,8 @@
  * Reads recorded volumes from a file, one volume per buffer. Memory holds only
  * the volume that is read, however long the recording is.
  *
- * The content of the file identifies NIfTI (also compressed as a whole), NRRD,
- * MetaImage, NumPy's .npy and TIFF; its name does not matter. A header may name
- * other files with the samples, in its own folder. Samples keep their type;
+ * The content of the file identifies its format; its name does not matter. A
+ * header may name other files with the samples, in its own folder. Samples keep their type;
  * only int64, uint64 and samples that NIfTI scales become float32. If
  * that rounds samples, or the element ignores a part of the file, it posts a
  * warning. Any other file is read as raw
@@ -479,8 +478,8 @@ gst_nd_file_src_class_init (GstNdFileSrcClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
       "Recorded volume source", "Source/File",
-      "Reads recorded volumes (NIfTI-1, NIfTI-2, NRRD, MetaImage, NumPy, TIFF, "
-      "raw) one at a time, with their times and geometry",
+      "Reads recorded volumes (" ND_RECORDING_FORMATS ", raw) one at a time, with "
+      "their times and geometry",
       "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 ndfilesrc location=heart.nii.gz ! ndview "
