@@ -59,8 +59,7 @@ nd_analyze_settle (nifti_2_header *wide, const struct nifti_1_header *header,
     if (swapped)
       voxel[a] = GUINT16_SWAP_LE_BE (voxel[a]);
     any |= voxel[a] != 0;
-    sensible &= voxel[a] > -wide->dim[a + 1]
-        && voxel[a] < 2 * wide->dim[a + 1];
+    sensible &= voxel[a] > -wide->dim[a + 1] && voxel[a] < 2 * wide->dim[a + 1];
   }
   for (guint a = 0; a < 3; a++) {
     const gdouble step = a == 0 ? -wide->pixdim[1] : wide->pixdim[a + 1];

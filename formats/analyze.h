@@ -16,10 +16,10 @@ G_BEGIN_DECLS
 gboolean nd_nifti_detect_analyze (const guint8 *bytes, gsize n);
 
 /* Replaces what @wide has from @header, in the byte order of the machine, whose
- * bytes in the file are @bytes. The scale is that of SPM (roi_scale and funused2, or else
- * the largest and least values); the transform is an sform whose x points to
- * the left, with the voxel of SPM's field originator, or else the centre, at
- * 0. */
+ * bytes in the file are @bytes. The scale is that of SPM (roi_scale and
+ * funused2, or else the largest and least values); the transform is an sform
+ * whose x points to the left, with the voxel of SPM's field originator, or else
+ * the centre, at 0. */
 void nd_analyze_settle (nifti_2_header *wide,
     const struct nifti_1_header *header, const guint8 *bytes, gboolean swapped);
 

@@ -286,8 +286,7 @@ compare_places (gconstpointer a, gconstpointer b)
   return compare_times (a, b);
 }
 
-/* Those of files that lie at the same place get the same one. Returns the number
- * of places. */
+/* Makes places that are nearly the same equal. Returns their number. */
 static guint
 join_places (NdList *files)
 {

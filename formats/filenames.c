@@ -86,8 +86,7 @@ parse_old (NdFileName *file)
 
   if (!g_str_has_prefix (name, OLD_BEGIN) || length < after + OLD_SLICE + 2
       || !are_digits (name + first, OLD_TIME) || name[after - 1] != '_'
-      || !are_digits (dot - OLD_SLICE, OLD_SLICE)
-      || dot[-OLD_SLICE - 1] != '_')
+      || !are_digits (dot - OLD_SLICE, OLD_SLICE) || dot[-OLD_SLICE - 1] != '_')
     return FALSE;
   add_number (file, first);
   add_number (file, length - OLD_SLICE);
@@ -222,8 +221,8 @@ choose_kind (NdFileNames *names, NdHeader *header, const gchar *path)
 
 typedef struct
 {
-  gchar axis;    /* t, z, c, p; '?': the names do not say it */
-  guint number;  /* which of the numbers */
+  gchar axis;     /* t, z, c, p; '?': the names do not say it */
+  guint number;   /* which of the numbers */
   NdList *values; /* guint64, ascending, each once */
 } Axis;
 
@@ -338,9 +337,8 @@ keep_position (NdFileNames *names, NdHeader *header, const Axis *positions)
     if (file[i].numbers[positions->number] == first)
       file[n++] = file[i];
   }
-  nd_header_warn (header,
-      "\"%s\" has %u positions: the first one is read", names->folder,
-      positions->values->len);
+  nd_header_warn (header, "\"%s\" has %u positions: the first one is read",
+      names->folder, positions->values->len);
   nd_list_set_size (names->files, n);
 }
 
@@ -390,8 +388,8 @@ find_channels (const NdFileNames *names, const gchar *const *known)
   NdList *channels = nd_list_new (names->files->budget, sizeof (Channel));
 
   for (guint i = 0; i < names->files->len && !channels->failed; i++) {
-    Channel channel = { file[i].name + file[i].channel,
-      file[i].channel_length, 0 };
+    Channel channel = { file[i].name + file[i].channel, file[i].channel_length,
+      0 };
 
     if (channel_of (channels, &file[i]) < channels->len)
       continue;
@@ -462,11 +460,11 @@ place_files (NdFileNames *names, NdHeader *header, const Axis *axes, guint n,
   for (guint i = 0; i < files; i++) {
     const guint64 channel =
         channels ? channel_of (channels, &file[i]) : number_on (c, &file[i]);
-    const guint64 plane = number_on (t, &file[i]) * names->slices
-        + number_on (z, &file[i]);
+    const guint64 plane =
+        number_on (t, &file[i]) * names->slices + number_on (z, &file[i]);
 
-    g_array_index (names->planes, guint32,
-        plane * names->channels + channel) = i;
+    g_array_index (names->planes, guint32, plane * names->channels + channel) =
+        i;
   }
   if (planes > files)
     nd_header_warn (header,

@@ -21,8 +21,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   gchar name[ND_FILE_NAME_MAX];
-  guint64 kind;                    /* a hash of what is no number in it */
-  guint n;                         /* of its numbers, the last ones */
+  guint64 kind; /* a hash of what is no number in it */
+  guint n;      /* of its numbers, the last ones */
   guint64 numbers[ND_FILE_NUMBERS];
   guint16 begins[ND_FILE_NUMBERS]; /* of the numbers in the name */
   guint16 channel, channel_length; /* of Micro-Manager 1.4; 0: none */
@@ -31,11 +31,11 @@ typedef struct
 typedef struct
 {
   gchar *folder;
-  NdList *files;     /* NdFileName, in natural order */
-  NdList *planes;    /* guint32: the file of each, channel after channel, slice
+  NdList *files;  /* NdFileName, in natural order */
+  NdList *planes; /* guint32: the file of each, channel after channel, slice
                         after slice, time after time; ND_FILE_MISSING */
   guint64 channels, slices, volumes;
-  gboolean named;    /* the names say which axis their numbers count */
+  gboolean named; /* the names say which axis their numbers count */
 } NdFileNames;
 
 /* Finds the files in the folder @path whose names end like a recording, or, if

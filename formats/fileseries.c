@@ -53,7 +53,8 @@ static gboolean
 is_equal (const NdRecording *a, const NdRecording *b)
 {
   return a->type == b->type && a->responses == b->responses
-      && a->volumes == b->volumes && memcmp (&a->shape, &b->shape, sizeof (a->shape)) == 0;
+      && a->volumes == b->volumes
+      && memcmp (&a->shape, &b->shape, sizeof (a->shape)) == 0;
 }
 
 /* Opens @file, unless it is open. Each counts only while it is open. */
@@ -94,8 +95,7 @@ read_file (FileSeries *series, guint32 file, guint64 volume, guint8 *samples,
     GError **error)
 {
   if (series->reader && series->open == file
-      && !nd_reader_seekable (series->reader)
-      && volume < series->reader->next)
+      && !nd_reader_seekable (series->reader) && volume < series->reader->next)
     g_clear_pointer (&series->reader, nd_reader_close);
   return open_file (series, file, error)
       && nd_reader_seek (series->reader, volume, error)
@@ -108,11 +108,11 @@ read_channel (FileSeries *series, guint64 plane, guint64 channel,
     guint64 volume, guint8 *samples, GError **error)
 {
   const guint64 channels = series->names.channels;
-  const guint32 file = g_array_index (series->names.planes, guint32,
-      plane * channels + channel);
+  const guint32 file =
+      g_array_index (series->names.planes, guint32, plane * channels + channel);
   const gsize size = nd_recording_volume_size (&series->file);
-  const gsize pixel = series->file.shape.components
-      * nd_sample_size (series->file.type);
+  const gsize pixel =
+      series->file.shape.components * nd_sample_size (series->file.type);
   guint8 *part = channels == 1 ? samples : series->part;
 
   if (file == ND_FILE_MISSING)

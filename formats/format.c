@@ -320,8 +320,8 @@ refuse_of_pair (const Beginning *file, GError **error)
 
   if (nd_nifti_detect_analyze (file->bytes->data, file->bytes->len)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" is a header of Analyze, whose name must end with .hdr, and that "
-        "of its samples with .img",
+        "\"%s\" is a header of Analyze, whose name must end with .hdr, and "
+        "that of its samples with .img",
         file->path);
     return FALSE;
   }

@@ -23,9 +23,9 @@ typedef enum
 typedef struct
 {
   const gchar *at, *end;
-  guint depth;                /* of objects and lists */
-  gchar name[ND_JSON_WORD];   /* of the value or object; "" in a list */
-  gchar value[ND_JSON_WORD];  /* without quotes; a longer one is cut off */
+  guint depth;               /* of objects and lists */
+  gchar name[ND_JSON_WORD];  /* of the value or object; "" in a list */
+  gchar value[ND_JSON_WORD]; /* without quotes; a longer one is cut off */
   gboolean quoted;
 } NdJsonTokens;
 

@@ -26,7 +26,7 @@ typedef struct
   gdouble interval;    /* in seconds; 0: unknown */
   gdouble elapsed;     /* seconds, by the last plane of the text */
   gchar *channels[ND_MICRO_MANAGER_CHANNELS + 1]; /* NULL after the last */
-  NdList *times; /* NdMicroManagerTime, in any order; NULL: none yet */
+  NdList *times;    /* NdMicroManagerTime, in any order; NULL: none yet */
   NdBudget *budget; /* set by the caller */
 } NdMicroManager;
 

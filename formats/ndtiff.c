@@ -471,9 +471,8 @@ describe (NdTiff *self, NdHeader *header, GError **error)
     return FALSE;
   header->stored.type = wide ? ND_STORED_UINT16 : ND_STORED_UINT8;
   header->stored.swapped = wide && G_BYTE_ORDER == G_BIG_ENDIAN;
-  header->recording.shape =
-      (NdShape){ self->samples * self->size[AXIS_CHANNEL],
-        { self->kind.width, self->kind.height, self->size[AXIS_Z] } };
+  header->recording.shape = (NdShape){ self->samples * self->size[AXIS_CHANNEL],
+    { self->kind.width, self->kind.height, self->size[AXIS_Z] } };
   header->recording.volumes = self->size[AXIS_TIME];
   if (!nd_header_settle (header, self->folder, error)
       || !check_entries (self, error))

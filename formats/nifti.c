@@ -324,8 +324,7 @@ warn_of_matrix (NdHeader *header, const gchar *path)
   g_autofree gchar *name =
       g_strdup_printf ("%.*s.mat", (gint) MAX (strlen (path), 4) - 4, path);
 
-  if (g_str_has_suffix (path, ".hdr")
-      && g_file_test (name, G_FILE_TEST_EXISTS))
+  if (g_str_has_suffix (path, ".hdr") && g_file_test (name, G_FILE_TEST_EXISTS))
     nd_header_warn (header,
         "The transform of \"%s\" that SPM has in \"%s\" is not read: nibabel "
         "(with SciPy) reads it and writes NIfTI",

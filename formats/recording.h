@@ -38,11 +38,12 @@ typedef struct _NdReader NdReader;
 
 /* Opens the regular file @path, a folder of ND_RECORDING_FOLDERS, or the files
  * that the pattern @path names (img_%04d.tif). The content of a file determines
- * the format, not its name, but for Analyze (.hdr). Any other content is raw samples in the byte order of
- * the machine; @hint describes their type, shape, responses
- * and rate (its number of volumes is ignored). @hint may be NULL. If the file
- * has a header, @hint only says how many slices of .npy, TIFF or DICOM are a
- * volume if the file does not; with an offset, DICOM is raw samples.
+ * the format, not its name, but for Analyze (.hdr). Any other content is raw
+ * samples in the byte order of the machine; @hint describes their type, shape,
+ * responses and rate (its number of volumes is ignored). @hint may be NULL. If
+ * the file has a header, @hint only says how many slices of .npy, TIFF, DICOM
+ * or numbered files are a volume if the file does not; with an offset, DICOM is
+ * raw samples.
  *
  * Samples keep their type if streams have it. Integers of 64 bits, float64, and
  * samples that a NIfTI header scales (slope * sample + intercept) become

@@ -47,8 +47,8 @@ typedef struct
   NdHeader *header;  /* while the file is opened */
   gsize slices;      /* of a volume */
   gchar *path;
-  gchar *name;       /* of the file, without its folder */
-  gchar *reason;     /* why another file could not be read, or NULL */
+  gchar *name;   /* of the file, without its folder */
+  gchar *reason; /* why another file could not be read, or NULL */
 } Tiff;
 
 static void
@@ -534,8 +534,8 @@ count_pages (gpointer data, guint file)
     return 0;
   pages = nd_tiff_files_get (&tiff->files, file, name, &error);
   if (!pages) {
-    nd_header_warn (tiff->header,
-        "A file of the recording is not read: %s", error->message);
+    nd_header_warn (tiff->header, "A file of the recording is not read: %s",
+        error->message);
     return 0;
   }
   *count += nd_tiff_pages_count (pages);

@@ -158,9 +158,8 @@ are_trivial (const NdList *planes)
 static guint64
 pages_left (const NdTiffAxes *axes, const NdTiffPlanes *some, guint64 pages)
 {
-  const guint64 all = some->file == ND_TIFF_OWN
-      ? pages
-      : axes->count (axes->data, some->file);
+  const guint64 all =
+      some->file == ND_TIFF_OWN ? pages : axes->count (axes->data, some->file);
 
   return some->page < all ? all - some->page : 0;
 }
@@ -232,9 +231,14 @@ nd_tiff_axes_parse (NdTiffAxes *axes, const gchar *description, guint64 pages,
   g_autoptr (NdList) planes = nd_list_new (axes->budget, sizeof (NdTiffPlanes));
 
   nd_tiff_axes_clear (axes);
-  *axes = (NdTiffAxes){ .channels = 1, .slices = 1, .volumes = 1,
-    .order = "czt", .budget = axes->budget, .name = axes->name,
-    .count = axes->count, .data = axes->data };
+  *axes = (NdTiffAxes){ .channels = 1,
+    .slices = 1,
+    .volumes = 1,
+    .order = "czt",
+    .budget = axes->budget,
+    .name = axes->name,
+    .count = axes->count,
+    .data = axes->data };
   if (description && g_str_has_prefix (description, "ImageJ="))
     nd_tiff_imagej_parse (axes, description, pages);
   else if (description && strstr (description, "\"shape\""))

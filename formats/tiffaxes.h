@@ -57,8 +57,8 @@ typedef struct
   gdouble seconds;             /* from volume to volume; 0: unknown */
   gboolean calibrated; /* ImageJ: values are slope * sample + intercept */
   gdouble slope, intercept;
-  NdBudget *budget;     /* set by the caller; may be NULL */
-  const gchar *name;    /* of the file with the pages, set by the caller */
+  NdBudget *budget;  /* set by the caller; may be NULL */
+  const gchar *name; /* of the file with the pages, set by the caller */
   /* The pages of the file with the number @file in @files, 0 if it cannot be
    * read; set by the caller, with @data. */
   guint64 (*count) (gpointer data, guint file);
@@ -92,8 +92,8 @@ NdTiffPlace nd_tiff_axes_place (const NdTiffAxes *axes, guint64 c, guint64 z,
 void nd_tiff_imagej_parse (NdTiffAxes *axes, const gchar *description,
     guint64 pages);
 
-/* OME-XML (formats/tiffome.c), called by nd_tiff_axes_parse(). @planes gets what
- * it says about the pages, NdTiffPlanes. */
+/* OME-XML (formats/tiffome.c), called by nd_tiff_axes_parse(). @planes gets
+ * what it says about the pages, NdTiffPlanes. */
 void nd_tiff_ome_parse (NdTiffAxes *axes, const gchar *description,
     guint64 pages, guint64 samples, NdList *planes);
 

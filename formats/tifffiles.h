@@ -22,8 +22,8 @@ typedef struct
 
 typedef struct
 {
-  const gchar *path;       /* of the file that was opened; of the caller */
-  const NdTiffPages *own;  /* its pages; of the caller */
+  const gchar *path;      /* of the file that was opened; of the caller */
+  const NdTiffPages *own; /* its pages; of the caller */
   NdTiffFile open[ND_TIFF_FILES_OPEN];
   guint64 uses;
 } NdTiffFiles;

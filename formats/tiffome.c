@@ -188,8 +188,8 @@ read_file (Reading *reading, const gchar *name)
     return;
   if (!axes->files)
     axes->files = nd_list_new (axes->budget, sizeof (gchar *));
-  g_array_index (reading->planes, NdTiffPlanes, reading->planes->len - 1)
-      .file = number_file (axes->files, name);
+  g_array_index (reading->planes, NdTiffPlanes, reading->planes->len - 1).file =
+      number_file (axes->files, name);
 }
 
 static void

@@ -416,7 +416,8 @@ nd_tiff_pages_read (NdTiffPages *pages, guint64 page, guint8 *slice,
     if (read_contiguous (pages, page, slice, stride))
       return TRUE;
   } else if (nd_tiff_pages_go_to (pages, page / depth)
-      && read_page (pages->library, &found) && nd_tiff_pages_are_alike (&found, &pages->page)
+      && read_page (pages->library, &found)
+      && nd_tiff_pages_are_alike (&found, &pages->page)
       && (TIFFIsTiled (pages->library)
               ? read_tiles (pages, slice, stride, page % depth)
               : read_strips (pages, slice, stride)))

@@ -399,8 +399,8 @@ main (int argc, char **argv)
       "reference. convert keeps geometry,\ntimes and fields, and says what B "
       "cannot hold. check prints what cannot be read, why,\nand totals.\n\n"
       "Reads files of " ND_RECORDING_FILES ",\nfolders of " ND_RECORDING_FOLDERS
-      ",\npatterns of files (img_%04d.tif), and raw samples. Writes NIfTI, NRRD,\nMetaImage, .npy, TIFF, OME-Zarr and raw "
-      "samples (.raw).\n\n"
+      ",\npatterns of files (img_%04d.tif), and raw samples. Writes NIfTI, "
+      "NRRD,\nMetaImage, .npy, TIFF, OME-Zarr and raw samples (.raw).\n\n"
       "Exit status:\n"
       "  0  success\n"
       "  1  a file cannot be read or written, or the compared recordings "

@@ -499,7 +499,8 @@ gst_nd_demux_class_init (GstNdDemuxClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Recording demuxer",
       "Codec/Demuxer",
-      "Reads recorded volumes (" ND_RECORDING_FILES ") from any source that can "
+      "Reads recorded volumes (" ND_RECORDING_FILES
+      ") from any source that can "
       "be read at any place, for decodebin and players",
       "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",

@@ -45,12 +45,12 @@ put_part (const gchar *series, const gchar *name, guint z, gdouble place,
     guint8 value)
 {
   g_autofree gchar *path = g_build_filename (series, name, NULL);
-  g_autofree gchar *text = g_strdup_printf (
-      "NRRD0004\ntype: uint8\ndimension: 3\nsizes: %d %d %u\n"
-      "space: left-posterior-superior\n"
-      "space directions: (0.5,0,0) (0,0.25,0) (0,0,1)\n"
-      "space origin: (1,2,%g)\nencoding: raw\n\n",
-      X, Y, z, place);
+  g_autofree gchar *text =
+      g_strdup_printf ("NRRD0004\ntype: uint8\ndimension: 3\nsizes: %d %d %u\n"
+                       "space: left-posterior-superior\n"
+                       "space directions: (0.5,0,0) (0,0.25,0) (0,0,1)\n"
+                       "space origin: (1,2,%g)\nencoding: raw\n\n",
+          X, Y, z, place);
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
 
   g_byte_array_append (bytes, (const guint8 *) text, strlen (text));
@@ -208,19 +208,19 @@ test_names (void)
   remove_series (series);
 }
 
-#define FRAME(T, C, Z, MS)                                        \
-  "\"FrameKey-" #T "-" #C "-" #Z "\": {\"Frame\": " #T            \
-  ", \"Slice\": " #Z ", \"ChannelIndex\": " #C                    \
-  ", \"ElapsedTime-ms\": " #MS ", \"UserData\": {\"x\": [1, 2]}}"
+#define FRAME(T, C, Z, MS)                                                \
+  "\"FrameKey-" #T "-" #C "-" #Z "\": {\"Frame\": " #T ", \"Slice\": " #Z \
+  ", \"ChannelIndex\": " #C ", \"ElapsedTime-ms\": " #MS                  \
+  ", \"UserData\": {\"x\": [1, 2]}}"
 
 static void
 test_micro_manager (void)
 {
   static const gchar text[] =
       "{\"Summary\": {\"PixelSize_um\": 0.5, \"z-step_um\": 2.5, "
-      "\"ChNames\": [\"Cy5\", \"405\"], \"Interval_ms\": 0}, "
-      FRAME (0, 0, 0, 100) ", " FRAME (0, 1, 0, 120) ", "
-      FRAME (1, 0, 0, 350) ", " FRAME (2, 0, 0, 600) "}";
+      "\"ChNames\": [\"Cy5\", \"405\"], \"Interval_ms\": 0}, " FRAME (0, 0, 0,
+          100) ", " FRAME (0, 1, 0, 120) ", " FRAME (1, 0, 0,
+          350) ", " FRAME (2, 0, 0, 600) "}";
   static const gchar *const channels[] = { "Cy5", "405" };
   g_autofree gchar *series = make_series ("mm");
   g_autofree gchar *metadata = g_build_filename (series, "metadata.txt", NULL);
@@ -265,8 +265,9 @@ test_positions (void)
 
   for (guint p = 0; p < 2; p++) {
     for (guint t = 0; t < 2; t++) {
-      g_autofree gchar *name = g_strdup_printf (
-          "img_channel000_position%03u_time%09u_z000.tif", p, t);
+      g_autofree gchar *name =
+          g_strdup_printf ("img_channel000_position%03u_time%09u_z000.tif", p,
+              t);
 
       put_part (series, name, 1, 0, 100 * p + 10 * t);
     }
@@ -317,7 +318,8 @@ test_ndtiff (void)
   g_autofree gchar *series = make_series ("ndtiff");
   g_autofree gchar *stack =
       g_build_filename (series, "x_NDTiffStack.tif", NULL);
-  g_autofree gchar *index_path = g_build_filename (series, "NDTiff.index", NULL);
+  g_autofree gchar *index_path =
+      g_build_filename (series, "NDTiff.index", NULL);
   g_autoptr (GByteArray) file = g_byte_array_new ();
   g_autoptr (GByteArray) index = g_byte_array_new ();
   const gchar *const paths[] = { series, stack };

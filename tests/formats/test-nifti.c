@@ -314,8 +314,8 @@ test_analyze (void)
 {
   static const struct
   {
-    gint16 voxel[3];       /* of SPM */
-    gfloat slope, shown;   /* cal_max; glmax is 100 */
+    gint16 voxel[3];     /* of SPM */
+    gfloat slope, shown; /* cal_max; glmax is 100 */
     gdouble origin[3], second;
   } rows[] = {
     { { 0, 0, 0 }, 0, 0, { 3, -4, -3 }, 1 },
@@ -332,10 +332,15 @@ test_analyze (void)
     data[i] = i;
   put_file (samples, data, sizeof (data));
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    struct nifti_1_header header = { .sizeof_hdr = 348, .regular = 'r',
-      .dim = { 4, 3, 5, 7, 1 }, .datatype = DT_INT16, .bitpix = 16,
-      .pixdim = { 0, 3, 2, 1 }, .scl_slope = rows[i].slope,
-      .cal_max = rows[i].shown, .glmax = 100 };
+    struct nifti_1_header header = { .sizeof_hdr = 348,
+      .regular = 'r',
+      .dim = { 4, 3, 5, 7, 1 },
+      .datatype = DT_INT16,
+      .bitpix = 16,
+      .pixdim = { 0, 3, 2, 1 },
+      .scl_slope = rows[i].slope,
+      .cal_max = rows[i].shown,
+      .glmax = 100 };
     g_autoptr (GError) error = NULL;
     g_autoptr (NdReader) reader = NULL;
     const NdGeometry *geometry;

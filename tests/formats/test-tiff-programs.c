@@ -439,8 +439,8 @@ test_stack (void)
   }
 }
 
-#define PLANE(T, FILE, IFD)                                              \
-  "<TiffData FirstT=\"" #T "\" IFD=\"" #IFD "\"><UUID FileName=\"" FILE    \
+#define PLANE(T, FILE, IFD)                                             \
+  "<TiffData FirstT=\"" #T "\" IFD=\"" #IFD "\"><UUID FileName=\"" FILE \
   "\">urn:uuid:1</UUID></TiffData>"
 
 /* Planes in several files, of which one may be missing; the description is in
@@ -452,8 +452,8 @@ test_ome_files (void)
       "<?xml version=\"1.0\"?><OME xmlns=\"x\"><Image><Pixels "
       "DimensionOrder=\"XYZCT\" Type=\"uint16\" SizeX=\"4\" SizeY=\"3\" "
       "SizeZ=\"1\" SizeC=\"1\" SizeT=\"4\">" PLANE (0, "b.tif", 1)
-      PLANE (1, "a.tif", 0) PLANE (2, "b.tif", 0) PLANE (3, "c.tif", 0)
-      "</Pixels></Image></OME>";
+          PLANE (1, "a.tif", 0) PLANE (2, "b.tif", 0)
+              PLANE (3, "c.tif", 0) "</Pixels></Image></OME>";
   static const gchar only[] =
       "<?xml version=\"1.0\"?><OME xmlns=\"x\"><BinaryOnly "
       "MetadataFile=\"all.companion.ome\" UUID=\"urn:uuid:1\"/></OME>";

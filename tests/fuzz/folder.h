@@ -1,5 +1,5 @@
-/* Inputs that are folders: for each of their files the line "NAME SIZE", and its
- * bytes.
+/* Inputs that are folders: for each of their files the line "NAME SIZE", and
+ * its bytes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -14,13 +14,13 @@
 /* Of a folder; more add nothing but time. */
 #define FILES_MAX 8
 
-#define OME                                                              \
+#define OME                                                                  \
   "<OME><Image><Pixels DimensionOrder=\"XYZCT\" Type=\"uint8\" SizeX=\"3\" " \
-  "SizeY=\"2\" SizeZ=\"1\" SizeC=\"1\" SizeT=\"2\"><TiffData IFD=\"0\">"   \
-  "<UUID FileName=\"a.tif\"/></TiffData><TiffData FirstT=\"1\" IFD=\"0\">"  \
+  "SizeY=\"2\" SizeZ=\"1\" SizeC=\"1\" SizeT=\"2\"><TiffData IFD=\"0\">"     \
+  "<UUID FileName=\"a.tif\"/></TiffData><TiffData FirstT=\"1\" IFD=\"0\">"   \
   "<UUID FileName=\"b.tif\"/></TiffData></Pixels></Image></OME>"
 
-#define PART                                                              \
+#define PART \
   "NRRD0004\ntype: uint8\ndimension: 2\nsizes: 3 2\nencoding: raw\n\nabcdef"
 
 const gchar *const fuzz_name = "series";
@@ -48,7 +48,8 @@ fuzz_input (const guint8 *bytes, gsize n)
 static void
 append_file (GByteArray *seed, const gchar *name, gconstpointer bytes, gsize n)
 {
-  g_autofree gchar *line = g_strdup_printf ("%s %" G_GSIZE_FORMAT "\n", name, n);
+  g_autofree gchar *line =
+      g_strdup_printf ("%s %" G_GSIZE_FORMAT "\n", name, n);
 
   g_byte_array_append (seed, (const guint8 *) line, strlen (line));
   g_byte_array_append (seed, bytes, n);
@@ -137,8 +138,7 @@ append_ome (GPtrArray *seeds)
 void
 fuzz_seeds (GPtrArray *seeds)
 {
-  static const gchar *const plain[] = { "i1.nrrd", "i2.nrrd", "i3.nrrd",
-    NULL };
+  static const gchar *const plain[] = { "i1.nrrd", "i2.nrrd", "i3.nrrd", NULL };
   static const gchar *const named[] = { "t1_z1_c1.nrrd", "t1_z2_c1.nrrd",
     "t2_z1_c1.nrrd", NULL };
   static const gchar *const old[] = { "img_000000000_a_000.tif",
