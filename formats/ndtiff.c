@@ -18,6 +18,7 @@
 
 #define PLANES_MAX (1u << 22)
 #define TEXTS_MAX 256 /* names of channels, and files */
+#define NAME_BYTES 255
 #define LAST_AXIS 3
 
 typedef enum
@@ -195,7 +196,8 @@ parse_entry (NdTiff *self, const guint8 **at, const guint8 *end, GError **error)
   const guint8 *name = axes ? take_text (at, end, &length) : NULL;
   Kind kind;
 
-  if (!name || end - *at < 32 || memchr (name, '\0', length))
+  if (!name || end - *at < 32 || length > NAME_BYTES
+      || memchr (name, '\0', length))
     return refuse_index (self, "it ends within an entry", error);
   if (!parse_axes (self, &entry, (const gchar *) axes, n))
     return refuse_index (self,

@@ -542,41 +542,45 @@ count_pages (gpointer data, guint file)
   return *count - 1;
 }
 
+/* Reads the description of a TIFF file; FALSE if it has none. */
+static gboolean
+read_description (NdTiffPages *pages, NdInput *input, const gchar *path,
+    NdList *text)
+{
+  const char *found = NULL;
+  guint64 others;
+
+  return nd_tiff_pages_open (pages, input, path, &others)
+      && nd_tiff_pages_go_to (pages, 0)
+      && TIFFGetField (pages->library, TIFFTAG_IMAGEDESCRIPTION, &found)
+      && nd_list_append (text, found, strlen (found) + 1);
+}
+
 /* The OME-XML of the file @name beside @path, which may be TIFF or OME-XML
  * alone; NULL if there is none. */
-static gchar *
+static NdList *
 read_master (Tiff *tiff, const gchar *path, const gchar *name)
 {
   g_autofree gchar *full = nd_header_beside (path, name, NULL);
   g_autoptr (NdInput) input = full ? nd_input_open (full, FALSE, NULL) : NULL;
+  g_autoptr (NdList) text = nd_list_new (tiff->pages.budget, 1);
   const guint64 size = input ? nd_input_size (input) : 0;
   NdTiffPages pages = { .budget = tiff->pages.budget };
-  const char *found = NULL;
   guint8 begin[8];
-  guint64 others;
-  gchar *text = NULL;
+  gboolean ok;
 
   if (size < sizeof (begin) || size > ND_TEXT_MAX
       || nd_input_read (input, begin, sizeof (begin)) != sizeof (begin))
     return NULL;
-  if (!nd_tiff_detect (begin, sizeof (begin))) {
-    text = g_try_malloc (size + 1);
+  if (nd_tiff_detect (begin, sizeof (begin))) {
+    ok = read_description (&pages, input, full, text);
+    nd_tiff_pages_clear (&pages);
+  } else {
     nd_input_begin (input, 0, FALSE);
-    if (text && nd_input_read (input, text, size) == (gssize) size) {
-      text[size] = '\0';
-      return text;
-    }
-    g_free (text);
-    return NULL;
+    ok = nd_list_set_size (text, size + 1)
+        && nd_input_read (input, text->data, size) == (gssize) size;
   }
-  if (nd_tiff_pages_open (&pages, input, full, &others)
-      && nd_tiff_pages_go_to (&pages, 0)
-      && TIFFGetField (pages.library, TIFFTAG_IMAGEDESCRIPTION, &found))
-    text = g_try_malloc (strlen (found) + 1);
-  if (text)
-    strcpy (text, found);
-  nd_tiff_pages_clear (&pages);
-  return text;
+  return ok ? g_steal_pointer (&text) : NULL;
 }
 
 static gboolean
@@ -601,7 +605,8 @@ find_axes (Tiff *tiff, const gchar *path, GError **error)
   const NdTiffPage *page = &tiff->pages.page;
   const guint64 pages = nd_tiff_pages_count (&tiff->pages);
   const char *description = NULL;
-  g_autofree gchar *master = NULL, *text = NULL;
+  g_autofree gchar *master = NULL;
+  g_autoptr (NdList) text = NULL;
 
   if (!nd_tiff_pages_go_to (&tiff->pages, 0)
       || !TIFFGetField (tiff->pages.library, TIFFTAG_IMAGEDESCRIPTION,
@@ -615,8 +620,8 @@ find_axes (Tiff *tiff, const gchar *path, GError **error)
   if (tiff->header->local)
     text = read_master (tiff, path, master);
   if (text)
-    nd_tiff_axes_parse (&tiff->axes, text, pages, page->width, page->height,
-        page->samples);
+    nd_tiff_axes_parse (&tiff->axes, (const gchar *) text->data, pages,
+        page->width, page->height, page->samples);
   return (text && tiff->axes.kind == ND_TIFF_OME)
       || refuse_part (path, master, error);
 }

@@ -15,6 +15,7 @@
 
 /* Each name of a file is compared with all before it. */
 #define FILES_MAX 4096
+#define NAME_BYTES 255
 #define PLANES_MAX (1u << 22)
 
 typedef struct
@@ -159,8 +160,8 @@ read_time (Reading *reading, const gchar **names, const gchar **values)
     nd_list_add (axes->times, time);
 }
 
-/* The number of a file; the last one is looked at first, because planes of a
- * file mostly follow each other. */
+/* The number of a file, ND_TIFF_OWN if there are too many; the last one is looked
+ * at first, because planes of a file mostly follow each other. */
 static guint
 number_file (NdList *files, const gchar *name)
 {
@@ -170,26 +171,32 @@ number_file (NdList *files, const gchar *name)
     if (strcmp (g_array_index (files, gchar *, i), name) == 0)
       return i;
   }
-  if (files->len >= FILES_MAX)
+  if (files->len >= FILES_MAX || strlen (name) > NAME_BYTES)
     return ND_TIFF_OWN;
   copy = g_strdup (name);
-  if (!nd_list_add (files, copy))
-    g_free (copy);
-  return files->len - 1;
+  if (nd_list_add (files, copy))
+    return files->len - 1;
+  g_free (copy);
+  return ND_TIFF_OWN;
 }
 
-/* The file of the planes that were named last. */
+/* The file of the planes that were named last; without a number they are
+ * missing. */
 static void
 read_file (Reading *reading, const gchar *name)
 {
   NdTiffAxes *axes = reading->axes;
+  NdTiffPlanes *planes;
 
   if (!name || reading->planes->len == 0)
     return;
   if (!axes->files)
     axes->files = nd_list_new (axes->budget, sizeof (gchar *));
-  g_array_index (reading->planes, NdTiffPlanes, reading->planes->len - 1).file =
-      number_file (axes->files, name);
+  planes =
+      &g_array_index (reading->planes, NdTiffPlanes, reading->planes->len - 1);
+  planes->file = number_file (axes->files, name);
+  if (planes->file == ND_TIFF_OWN)
+    planes->count = 0;
 }
 
 static void
