@@ -16,8 +16,8 @@
 
 #define BEYOND 4096
 
-static const gchar *
-file_path (NdReader *reader)
+const gchar *
+nd_reader_file_path (NdReader *reader)
 {
   const NdList *files = reader->header.files;
 
@@ -35,8 +35,8 @@ set_read_error (NdReader *reader, const gchar *reason, GError **error)
   g_set_error (error, ND_ERROR, ND_ERROR_READ,
       "\"%s\" cannot be read at "
       "volume %" G_GUINT64_FORMAT " (of 0 to %" G_GUINT64_FORMAT "): %s",
-      file_path (reader), reader->next, reader->header.recording.volumes - 1,
-      of_input ? of_input : reason);
+      nd_reader_file_path (reader), reader->next,
+      reader->header.recording.volumes - 1, of_input ? of_input : reason);
   return FALSE;
 }
 
@@ -68,7 +68,8 @@ set_truncated (NdReader *reader, guint64 offset, GError **error)
       "\"%s\" is truncated: its header says %" G_GUINT64_FORMAT
       " volumes of %" G_GSIZE_FORMAT
       " bytes%s, and there are %" G_GUINT64_FORMAT " %sbytes of samples%s",
-      file_path (reader), header->recording.volumes, reader->stored_size,
+      nd_reader_file_path (reader), header->recording.volumes,
+      reader->stored_size,
       header->files && header->files->len > 1 ? " in several files" : "", bytes,
       header->compressed ? "compressed " : "", whole ? whole : "");
   return FALSE;
@@ -93,15 +94,15 @@ set_too_long (NdReader *reader, guint64 offset, GError **error)
         "\"%s\" has more bytes than \"%s\" says (%" G_GUINT64_FORMAT
         "): it begins with a header of %s, which is not skipped; read \"%s\" "
         "itself instead",
-        file_path (reader), reader->path, reader->file_bytes, own,
-        file_path (reader));
+        nd_reader_file_path (reader), reader->path, reader->file_bytes, own,
+        nd_reader_file_path (reader));
   else
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "\"%s\" has more bytes of samples than the header of \"%s\" says "
         "(%" G_GUINT64_FORMAT
         "): the header is of other samples, or there is more than one "
         "recording; correct the sizes or remove the bytes after the samples",
-        file_path (reader), reader->path, reader->file_bytes);
+        nd_reader_file_path (reader), reader->path, reader->file_bytes);
   return FALSE;
 }
 
@@ -118,7 +119,7 @@ check_excess (NdReader *reader, guint64 offset, guint64 wanted, GError **error)
 
   /* The volume at which writing failed may be there in part. */
   if (header->at_end || header->within || header->bare
-      || g_str_has_suffix (file_path (reader), ".part"))
+      || g_str_has_suffix (nd_reader_file_path (reader), ".part"))
     return TRUE;
   if (header->compressed
       && nd_input_gzip_states (reader->input, offset) > wanted) {
@@ -153,7 +154,7 @@ skip_lines (NdReader *reader, guint64 lines, guint64 *offset, GError **error)
       g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
           "The lines before the samples of \"%s\" have more than %d MiB: the "
           "line skip of its header is damaged",
-          file_path (reader), ND_TEXT_MAX >> 20);
+          nd_reader_file_path (reader), ND_TEXT_MAX >> 20);
       return FALSE;
     }
     if (got <= 0)
@@ -204,15 +205,14 @@ begin_file (NdReader *reader, GError **error)
       && go_to_samples (reader, offset, error);
 }
 
-/* Opens a file and sets the position to its first sample. */
-static gboolean
-open_file (NdReader *reader, guint file, GError **error)
+gboolean
+nd_reader_open_file (NdReader *reader, guint file, GError **error)
 {
   reader->position = ND_READER_NOWHERE;
   reader->file = file;
   if (reader->header.files) {
     g_clear_pointer (&reader->input, nd_input_close);
-    reader->input = nd_input_open (file_path (reader), FALSE, error);
+    reader->input = nd_input_open (nd_reader_file_path (reader), FALSE, error);
   }
   if (!reader->input || !begin_file (reader, error))
     return FALSE;
@@ -230,7 +230,7 @@ nd_reader_go_to (NdReader *reader, guint64 position, GError **error)
   if (position == reader->position)
     return TRUE;
   if ((file != reader->file || position < reader->position)
-      && !open_file (reader, file, error))
+      && !nd_reader_open_file (reader, file, error))
     return FALSE;
   ahead = position - reader->position;
   reader->position = ND_READER_NOWHERE;
@@ -252,7 +252,7 @@ check_end (NdReader *reader)
   if (got < 0)
     return "it is truncated";
   return got == 0 || !reader->header.files
-          || g_str_has_suffix (file_path (reader), ".part")
+          || g_str_has_suffix (nd_reader_file_path (reader), ".part")
       ? NULL
       : "it has more bytes of samples than the header says";
 }
@@ -269,7 +269,7 @@ nd_reader_read_stored (NdReader *reader, guint8 *data, gsize size,
     gssize got;
 
     if (left == 0) {
-      if (!open_file (reader, reader->file + 1, error))
+      if (!nd_reader_open_file (reader, reader->file + 1, error))
         return FALSE;
       continue;
     }
@@ -285,114 +285,6 @@ nd_reader_read_stored (NdReader *reader, guint8 *data, gsize size,
     data += wanted;
     size -= wanted;
   }
-  return TRUE;
-}
-
-/* The bytes that can be read from the open file, up to @most. Those of a volume
- * that is not whole may be too few. */
-static guint64
-count_bytes (NdReader *reader, guint64 most)
-{
-  const guint64 size = nd_input_size (reader->input);
-  guint8 bytes[BEYOND];
-  guint64 done = 0;
-
-  if (!reader->header.compressed)
-    return size < reader->begin ? 0 : MIN (size - reader->begin, most);
-  while (done < most) {
-    const gsize volume = reader->stored_size - done % reader->stored_size;
-    const gssize got = nd_input_read (reader->input, bytes,
-        MIN (MIN (sizeof (bytes), volume), most - done));
-
-    if (got <= 0)
-      break;
-    done += got;
-  }
-  return done;
-}
-
-/* Leaves the first @whole volumes, and their times and fields. */
-static void
-cut_off (NdReader *reader, guint64 whole, const gchar *reason)
-{
-  NdHeader *header = &reader->header;
-  NdMetadata *metadata = header->metadata;
-  guint n = metadata->volume_fields->len;
-
-  nd_header_warn (header,
-      "\"%s\" is truncated%s%s: its header says %" G_GUINT64_FORMAT
-      " volumes, and the %" G_GUINT64_FORMAT " whole ones are read",
-      file_path (reader), reason ? ": " : "", reason ? reason : "",
-      header->recording.volumes, whole);
-  header->recording.volumes = whole;
-  if (metadata->times->len > whole)
-    nd_list_set_size (metadata->times, whole);
-  while (n > 0
-      && g_array_index (metadata->volume_fields, NdField, n - 1).volume
-          >= whole)
-    n--;
-  nd_list_set_size (metadata->volume_fields, n);
-}
-
-/* Reads the files up to the first one that is truncated, and keeps the whole
- * volumes. */
-static gboolean
-keep_whole (NdReader *reader, GError **error)
-{
-  NdHeader *header = &reader->header;
-  const guint files = header->files ? header->files->len : 1;
-  const guint64 volumes = header->recording.volumes;
-  guint64 bytes = 0, whole;
-
-  reader->kept = TRUE;
-  for (guint i = 0; i < files && bytes == i * reader->file_bytes; i++) {
-    if (!open_file (reader, i, error))
-      return FALSE;
-    bytes += count_bytes (reader, reader->file_bytes);
-  }
-  reader->position = ND_READER_NOWHERE;
-  whole = bytes / reader->stored_size;
-  if (whole == volumes) {
-    reader->kept = FALSE;
-    return TRUE;
-  }
-  if (whole == 0) {
-    g_set_error (error, ND_ERROR, ND_ERROR_READ,
-        "\"%s\" is truncated, and no volume is whole: its header says "
-        "%" G_GUINT64_FORMAT " volumes of %" G_GSIZE_FORMAT
-        " bytes, and there are %" G_GUINT64_FORMAT,
-        file_path (reader), volumes, reader->stored_size, bytes);
-    return FALSE;
-  }
-  cut_off (reader, whole, NULL);
-  return TRUE;
-}
-
-/* Decodes all volumes, because only that tells which ones are whole. */
-static gboolean
-keep_decoded (NdReader *reader, GError **error)
-{
-  NdHeader *header = &reader->header;
-  const gsize size = nd_recording_volume_size (&header->recording);
-  gpointer data = nd_budget_alloc (&header->budget, size);
-  g_autoptr (GError) reason = NULL;
-  guint64 whole;
-
-  if (!data)
-    return nd_budget_refuse (&header->budget, reader->path, error);
-  while (reader->next < header->recording.volumes
-      && nd_reader_read (reader, data, &reason))
-    ;
-  nd_budget_free (&header->budget, data, size);
-  whole = reader->next;
-  reader->next = 0;
-  if (reason
-      && (whole == 0 || !g_error_matches (reason, ND_ERROR, ND_ERROR_READ))) {
-    g_propagate_error (error, g_steal_pointer (&reason));
-    return FALSE;
-  }
-  if (reason)
-    cut_off (reader, whole, reason->message);
   return TRUE;
 }
 
@@ -415,11 +307,11 @@ check_files (NdReader *reader, GError **error)
   }
   /* Otherwise no volume is whole, or the samples have no known beginning. */
   if (header->keep && !nd_reader_has_groups (reader) && !header->at_end
-      && !(header->slices ? keep_decoded (reader, error)
-                          : keep_whole (reader, error)))
+      && !(header->slices ? nd_reader_keep_decoded (reader, error)
+                          : nd_reader_keep_whole (reader, error)))
     return FALSE;
   for (guint i = files; i-- > 0 && !header->slices && !reader->kept;) {
-    if (!open_file (reader, i, error))
+    if (!nd_reader_open_file (reader, i, error))
       return FALSE;
   }
   return !nd_reader_has_groups (reader)

@@ -160,8 +160,8 @@ read_time (Reading *reading, const gchar **names, const gchar **values)
     nd_list_add (axes->times, time);
 }
 
-/* The number of a file, ND_TIFF_OWN if there are too many; the last one is looked
- * at first, because planes of a file mostly follow each other. */
+/* The number of a file, ND_TIFF_OWN if there are too many. The last one is
+ * looked at first, because planes of a file mostly follow each other. */
 static guint
 number_file (NdList *files, const gchar *name)
 {
