@@ -105,6 +105,9 @@ syntax_name (const gchar *syntax)
     { "1.2.840.10008.1.2.4.81", "JPEG-LS" },
     { "1.2.840.10008.1.2.4.90", "JPEG 2000" },
     { "1.2.840.10008.1.2.4.91", "JPEG 2000" },
+    { "1.2.840.10008.1.2.4.201", "JPEG 2000" },
+    { "1.2.840.10008.1.2.4.202", "JPEG 2000" },
+    { "1.2.840.10008.1.2.4.203", "JPEG 2000" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
@@ -298,12 +301,13 @@ find_frames (Dicom *dicom, NdHeader *header, const gchar *path, GError **error)
   guint64 bytes;
 
   frames->elements = &dicom->elements;
+  frames->keep = header->keep;
   frames->n = elements->n_frames;
   frames->width = MAX (elements->bits / 8, 1);
   frames->samples =
       (gsize) elements->columns * elements->rows * elements->samples;
   if (nd_dicom_frames_find (frames)
-      && (!frames->fragments
+      && (!frames->fragments || frames->keep
           || (g_uint64_checked_mul (&bytes, frames->samples * frames->width,
                   frames->n)
               && bytes / ratio <= nd_dicom_bytes_size (&dicom->bytes))))

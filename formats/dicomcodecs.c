@@ -33,6 +33,9 @@ find_codec (const gchar *syntax)
 #ifdef HAVE_JPEG2000
     { "1.2.840.10008.1.2.4.90", CODEC_JPEG2000 },
     { "1.2.840.10008.1.2.4.91", CODEC_JPEG2000 },
+    { "1.2.840.10008.1.2.4.201", CODEC_JPEG2000 }, /* high throughput */
+    { "1.2.840.10008.1.2.4.202", CODEC_JPEG2000 },
+    { "1.2.840.10008.1.2.4.203", CODEC_JPEG2000 },
 #endif
     { "", CODEC_NONE },
   };

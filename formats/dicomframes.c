@@ -71,10 +71,15 @@ find_fragments (NdDicomFrames *frames)
         || !nd_list_add (frames->fragments, fragment))
       return FALSE;
   }
-  if (frames->fragments->len < frames->n
+  if ((frames->fragments->len < frames->n && !frames->keep)
       || !nd_list_set_size (firsts, frames->n + 1))
     return FALSE;
   g_array_index (firsts, guint32, frames->n) = frames->fragments->len;
+  if (frames->fragments->len < frames->n) {
+    for (guint32 i = 0; i < frames->n; i++)
+      g_array_index (firsts, guint32, i) = MIN (i, frames->fragments->len);
+    return TRUE;
+  }
   /* One frame has all fragments; of several, each has one without a table. */
   if (frames->n > 1 && !use_table (frames, table, n_table, first)) {
     if (frames->fragments->len != frames->n)
@@ -106,7 +111,7 @@ nd_dicom_frames_find (NdDicomFrames *frames)
   frames->stored = (pixels * bits + 7) / 8;
   return g_uint64_checked_mul (&all, pixels * bits, frames->n)
       && elements->pixels <= size
-      && all / 8 + (all % 8 > 0) <= size - elements->pixels;
+      && (frames->keep || all / 8 + (all % 8 > 0) <= size - elements->pixels);
 }
 
 void
@@ -195,6 +200,10 @@ read_fragments (NdDicomFrames *frames, guint64 number, gsize *n)
   const guint32 *firsts = (const guint32 *) frames->firsts->data;
   gsize size = 0, done = 0;
 
+  if (firsts[number] == firsts[number + 1]) {
+    frames->reason = "it is truncated";
+    return FALSE;
+  }
   for (guint32 i = firsts[number]; i < firsts[number + 1]; i++)
     size += g_array_index (frames->fragments, NdDicomFragment, i).n;
   if (size / PACKED_RATIO

@@ -14,6 +14,7 @@ typedef struct
 {
   NdDicomBytes *bytes; /* of the caller, as the next ones */
   NdDicomElements *elements;
+  gboolean keep;     /* the last ones may be missing */
   guint64 n;         /* frames */
   gsize width;       /* bytes of a sample */
   gsize samples;     /* of a frame, with its components */

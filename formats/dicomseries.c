@@ -178,6 +178,25 @@ add_file (Series *series, const gchar *name)
   return ok;
 }
 
+gboolean
+nd_dicom_series_detect (const gchar *path)
+{
+  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
+  gboolean found = FALSE;
+  const gchar *name;
+
+  while (folder && !found && (name = g_dir_read_name (folder))) {
+    g_autofree gchar *file = g_build_filename (path, name, NULL);
+    g_autoptr (NdInput) input = nd_input_open (file, FALSE, NULL);
+    guint8 begin[132];
+
+    found = input
+        && nd_input_read (input, begin, sizeof (begin)) == sizeof (begin)
+        && nd_dicom_detect (begin, sizeof (begin));
+  }
+  return found;
+}
+
 static gboolean
 find_files (Series *series, GError **error)
 {
@@ -198,10 +217,8 @@ find_files (Series *series, GError **error)
   if (series->files->len > 0)
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
-      "\"%s\" is a folder without OME-Zarr and without pictures of DICOM: "
-      "python3 -c \"import sys, tifffile; tifffile.imwrite ('new.tif', "
-      "tifffile.imread (sys.argv[1] + '/*.tif'))\" FOLDER joins numbered TIFF "
-      "files (pip install tifffile)",
+      "\"%s\" is a folder of DICOM without pictures: read a folder whose files "
+      "have them",
       series->path);
   return FALSE;
 }
@@ -269,39 +286,92 @@ compare_places (gconstpointer a, gconstpointer b)
   return compare_times (a, b);
 }
 
-/* Sorts the files to volumes of @places slices; FALSE if the places do not have
- * equally many. */
-static gboolean
-sort_files (Series *series, guint *places, GError **error)
+/* Makes places that are nearly the same equal. Returns their number. */
+static guint
+join_places (NdList *files)
 {
-  NdList *files = series->files;
   File *file = (File *) files->data;
-  g_autoptr (NdList) sorted = nd_list_new (series->budget, sizeof (File));
-  guint volumes, begin = 0;
+  guint places = 1;
 
   qsort (file, files->len, sizeof (*file), compare_places);
-  *places = 1;
   for (guint i = 1; i < files->len; i++) {
     if (file[i].place - file[i - 1].place < SAME_PLACE)
       file[i].place = file[i - 1].place;
     else
-      (*places)++;
+      places++;
   }
   qsort (file, files->len, sizeof (*file), compare_places);
-  volumes = files->len / *places;
-  for (guint i = 1; i <= files->len; i++) {
+  return places;
+}
+
+/* Leaves the first files of each place, as many as the place with the fewest
+ * has: the last volume of a scan that was stopped lacks slices. */
+static void
+keep_whole (Series *series, NdHeader *header, guint places)
+{
+  NdList *files = series->files;
+  File *file = (File *) files->data;
+  guint least = files->len, n = 0;
+
+  for (guint begin = 0, i = 1; i <= files->len; i++) {
+    if (i < files->len && file[i].place == file[begin].place)
+      continue;
+    least = MIN (least, i - begin);
+    begin = i;
+  }
+  if (least * places == files->len)
+    return;
+  nd_header_warn (header,
+      "\"%s\" lacks slices of the last volumes: the %u whole volumes are read, "
+      "and %u files are not",
+      series->path, least, files->len - least * places);
+  for (guint begin = 0, i = 0; i < files->len; i++) {
+    if (file[i].place != file[begin].place)
+      begin = i;
+    if (i - begin < least)
+      file[n++] = file[i];
+  }
+  nd_list_set_size (files, n);
+}
+
+/* FALSE if the places do not have equally many files. */
+static gboolean
+check_places (const Series *series, guint volumes, GError **error)
+{
+  const NdList *files = series->files;
+  const File *file = (const File *) files->data;
+
+  for (guint begin = 0, i = 1; i <= files->len; i++) {
     if (i < files->len && file[i].place == file[begin].place)
       continue;
     if (i - begin != volumes) {
       g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
           "\"%s\" has %u files for the slice at %g mm and %u for the others on "
           "average: each slice must have one for each time; remove the files "
-          "that are too many",
+          "that are too many, or read the whole volumes with truncated=keep",
           series->path, i - begin, file[begin].place, volumes);
       return FALSE;
     }
     begin = i;
   }
+  return TRUE;
+}
+
+/* Sorts the files to volumes of @places slices. */
+static gboolean
+sort_files (Series *series, NdHeader *header, guint *places, GError **error)
+{
+  NdList *files = series->files;
+  const File *file = (const File *) files->data;
+  g_autoptr (NdList) sorted = nd_list_new (series->budget, sizeof (File));
+  guint volumes;
+
+  *places = join_places (files);
+  if (header->keep)
+    keep_whole (series, header, *places);
+  volumes = files->len / *places;
+  if (!check_places (series, volumes, error))
+    return FALSE;
   if (!nd_list_set_size (sorted, files->len))
     return nd_budget_refuse (series->budget, series->path, error);
   for (guint i = 0; i < files->len; i++)
@@ -454,7 +524,7 @@ describe (Series *series, NdHeader *header, GError **error)
   choose_series (series, header);
   if (!check_files (series, error))
     return FALSE;
-  if (!sort_files (series, &places, error))
+  if (!sort_files (series, header, &places, error))
     return FALSE;
   header->recording.volumes = series->files->len / places;
   if (!describe_first (series, header, places, error))

@@ -10,6 +10,9 @@
 
 G_BEGIN_DECLS
 
+/* TRUE if the folder @path has a file of DICOM. */
+gboolean nd_dicom_series_detect (const gchar *path);
+
 /* Reads the elements of all files in the folder @path, of which the series with
  * the most files is read. Their places along the normal are slices; files of
  * the same place are volumes over time, in the order of their temporal

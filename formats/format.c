@@ -4,16 +4,22 @@
 #include "formats/format.h"
 
 #include "core/error.h"
+#include "formats/analyze.h"
 #include "formats/dicom.h"
+#include "formats/dicomseries.h"
+#include "formats/filenames.h"
+#include "formats/fileseries.h"
 #include "formats/hdf5volumes.h"
 #include "formats/headertext.h"
 #include "formats/metaimage.h"
+#include "formats/ndtiff.h"
 #include "formats/nifti.h"
 #include "formats/npy.h"
 #include "formats/npyheader.h"
 #include "formats/nrrd.h"
 #include "formats/recording.h"
 #include "formats/tiff.h"
+#include "formats/zarr.h"
 
 #include <string.h>
 
@@ -304,7 +310,8 @@ refuse_known (const Beginning *file, GError **error)
   return TRUE;
 }
 
-/* Analyze, and the samples of a pair, which have a header beside them. */
+/* Analyze with another name, and the samples of a pair, which have a header
+ * beside them. */
 static gboolean
 refuse_of_pair (const Beginning *file, GError **error)
 {
@@ -312,9 +319,8 @@ refuse_of_pair (const Beginning *file, GError **error)
 
   if (nd_nifti_detect_analyze (file->bytes->data, file->bytes->len)) {
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" is a header of Analyze, which is not read: python3 -c "
-        "\"import sys, nibabel; nibabel.save (nibabel.load (sys.argv[1]), "
-        "'new.nii')\" FILE converts it to NIfTI",
+        "\"%s\" is a header of Analyze, whose name must end with .hdr, and "
+        "that of its samples with .img",
         file->path);
     return FALSE;
   }
@@ -328,6 +334,14 @@ refuse_of_pair (const Beginning *file, GError **error)
   return FALSE;
 }
 
+/* Analyze has no mark of its own, but always this name. */
+static gboolean
+is_header_name (const gchar *path)
+{
+  return g_str_has_suffix (path, ".hdr") || g_str_has_suffix (path, ".hdr.gz")
+      || g_str_has_suffix (path, ".HDR");
+}
+
 static gboolean
 read_header (NdHeader *header, NdInput *input, const gchar *path,
     const NdRecording *hint, GError **error)
@@ -338,7 +352,9 @@ read_header (NdHeader *header, NdInput *input, const gchar *path,
   nd_input_begin (input, 0, file.gzip);
   if (!read_up_to (&file, ND_NIFTI_HEADER, error))
     return FALSE;
-  if (nd_nifti_detect (bytes->data, bytes->len))
+  if (nd_nifti_detect (bytes->data, bytes->len)
+      || (is_header_name (path)
+          && nd_nifti_detect_analyze (bytes->data, bytes->len)))
     return read_nifti (header, &file, error);
   if (!file.gzip && nd_nrrd_detect (bytes->data, bytes->len))
     return read_nrrd (header, &file, error);
@@ -353,6 +369,8 @@ read_header (NdHeader *header, NdInput *input, const gchar *path,
   if (!(hint && hint->offset > 0) && !file.gzip
       && nd_dicom_detect (bytes->data, bytes->len))
     return nd_dicom_open (header, input, path, error);
+  if (header->local && nd_ndtiff_detect_file (bytes->data, bytes->len, path))
+    return nd_ndtiff_open (header, path, error);
   if (!file.gzip && nd_tiff_detect (bytes->data, bytes->len))
     return nd_tiff_open (header, input, path, error);
   if (!(hint && hint->offset > 0) && nd_hdf5_detect (bytes->data, bytes->len))
@@ -383,6 +401,31 @@ split_slices (NdHeader *header, const gchar *path, const NdRecording *hint)
         ":%" G_GSIZE_FORMAT ":1",
         path, size[2], size[0], size[1]);
   }
+}
+
+gboolean
+nd_format_is_several (const gchar *path)
+{
+  return g_file_test (path, G_FILE_TEST_IS_DIR)
+      || nd_file_names_is_pattern (path);
+}
+
+gboolean
+nd_format_read_several (NdHeader *header, const gchar *path,
+    const NdRecording *hint, GError **error)
+{
+  if (nd_zarr_detect (path))
+    return nd_zarr_open (header, path, error);
+  if (nd_ndtiff_detect (path))
+    return nd_ndtiff_open (header, path, error);
+  if (nd_dicom_series_detect (path))
+    return nd_dicom_series_open (header, path, error);
+  if (!nd_file_series_open (header, path, error))
+    return FALSE;
+  if (!nd_metadata_settle (header->metadata))
+    return nd_budget_refuse (&header->budget, path, error);
+  split_slices (header, path, hint);
+  return TRUE;
 }
 
 const gchar *

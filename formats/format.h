@@ -17,6 +17,14 @@ G_BEGIN_DECLS
 gboolean nd_format_read_header (NdHeader *header, NdInput *input,
     const gchar *path, const NdRecording *hint, GError **error);
 
+/* TRUE if @path is a folder, or names files by a pattern (img_%04d.tif). */
+gboolean nd_format_is_several (const gchar *path);
+
+/* Reads the headers of the files in the folder @path: OME-Zarr, a series of
+ * DICOM, or numbered files; or of those that the pattern @path names. */
+gboolean nd_format_read_several (NdHeader *header, const gchar *path,
+    const NdRecording *hint, GError **error);
+
 /* The format whose header @bytes begin with, or NULL. */
 const gchar *nd_format_of (const guint8 *bytes, gsize n);
 

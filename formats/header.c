@@ -18,9 +18,10 @@
 void
 nd_header_init (NdHeader *header, const gchar *format)
 {
-  *header = (NdHeader){
-    .budget = header->budget, .keep = header->keep, .format = format
-  };
+  *header = (NdHeader){ .budget = header->budget,
+    .keep = header->keep,
+    .local = header->local,
+    .format = format };
   if (header->budget.most == 0)
     nd_budget_init (&header->budget, 0);
   header->metadata = nd_metadata_new (&header->budget);

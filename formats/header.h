@@ -44,6 +44,8 @@ typedef struct
   gboolean planar;      /* components are the slowest axis, after time */
   gboolean many_fields; /* some are left out */
   gboolean keep;        /* whole volumes of a truncated file are read */
+  gboolean local;       /* set by the reader: files beside this one may be
+                           read */
   gboolean z_or_time;   /* the file does not say whether its slices lie along
                           z or time */
 
@@ -63,8 +65,8 @@ typedef struct
   guint64 skip;      /* decompressed bytes before the samples */
 } NdHeader;
 
-/* Keeps header->budget, or sets the default one if it is not set, and
- * header->keep. */
+/* Keeps header->budget, or sets the default one if it is not set, header->keep
+ * and header->local. */
 void nd_header_init (NdHeader *header, const gchar *format);
 void nd_header_clear (NdHeader *header);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdHeader, nd_header_clear)

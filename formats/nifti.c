@@ -243,6 +243,18 @@ carry_transforms (NdMetadata *metadata, const nifti_2_header *wide,
   }
 }
 
+/* Without a transform: as nibabel has it, x to the left and 0 in the centre. */
+static void
+set_centred (NdGeometry *geometry, const nifti_2_header *wide,
+    const gdouble spacing[3])
+{
+  nd_geometry_from_spacing (geometry, spacing);
+  geometry->directions[0] = -1;
+  for (guint a = 0; a < 3 && a < wide->dim[0]; a++)
+    geometry->origin[a] = -geometry->directions[4 * a] * geometry->spacing[a]
+        * (wide->dim[a + 1] - 1) / 2;
+}
+
 static void
 parse_geometry (NdHeader *header, const nifti_2_header *wide)
 {
@@ -270,7 +282,7 @@ parse_geometry (NdHeader *header, const nifti_2_header *wide)
           && nd_geometry_from_quaternion (geometry, bcd, wide->pixdim[0],
               spacing, origin)))
     return;
-  nd_geometry_from_spacing (geometry, spacing);
+  set_centred (geometry, wide, spacing);
 }
 
 /* The file of the samples of a pair: .img or .img.gz beside .hdr or .hdr.gz. */
@@ -305,22 +317,18 @@ find_samples (NdHeader *header, const gchar *path, GError **error)
       error);
 }
 
-/* Some programs leave out the mark, so that the sizes tell. */
-gboolean
-nd_nifti_detect_analyze (const guint8 *bytes, gsize n)
+/* SPM keeps a transform that is not in the header in a file of MATLAB. */
+static void
+warn_of_matrix (NdHeader *header, const gchar *path)
 {
-  const gsize regular = offsetof (struct nifti_1_header, regular);
-  gint16 dim[4];
-  gboolean swapped;
+  g_autofree gchar *name =
+      g_strdup_printf ("%.*s.mat", (gint) MAX (strlen (path), 4) - 4, path);
 
-  if (nd_nifti_struct_size (bytes, n, &swapped) != ND_NIFTI_1_SIZE
-      || nd_nifti_detect (bytes, n))
-    return FALSE;
-  memcpy (dim, bytes + offsetof (struct nifti_1_header, dim), sizeof (dim));
-  for (guint i = 0; i < G_N_ELEMENTS (dim) && swapped; i++)
-    dim[i] = GUINT16_SWAP_LE_BE (dim[i]);
-  return bytes[regular] == 'r'
-      || (dim[0] >= 1 && dim[0] <= 7 && dim[1] > 0 && dim[2] > 0 && dim[3] > 0);
+  if (g_str_has_suffix (path, ".hdr") && g_file_test (name, G_FILE_TEST_EXISTS))
+    nd_header_warn (header,
+        "The transform of \"%s\" that SPM has in \"%s\" is not read: nibabel "
+        "(with SciPy) reads it and writes NIfTI",
+        path, name);
 }
 
 gsize
@@ -328,9 +336,9 @@ nd_nifti_header_size (const guint8 *bytes, gsize n)
 {
   g_autoptr (GError) error = NULL;
   nifti_2_header wide;
-  gboolean swapped, pair;
+  gboolean swapped, pair, analyze;
 
-  if (!nd_nifti_unpack (&wide, &swapped, &pair, bytes, n, "", &error))
+  if (!nd_nifti_unpack (&wide, &swapped, &pair, &analyze, bytes, n, "", &error))
     return n;
   return pair ? ND_TEXT_MAX
               : CLAMP (wide.vox_offset, ND_NIFTI_HEADER, ND_TEXT_MAX);
@@ -341,15 +349,17 @@ nd_nifti_parse (NdHeader *header, guint8 *bytes, gsize n, const gchar *path,
     GError **error)
 {
   nifti_2_header wide;
-  gboolean pair;
+  gboolean pair, analyze;
 
   nd_header_init (header, "NIfTI-1");
-  if (!nd_nifti_unpack (&wide, &header->stored.swapped, &pair, bytes, n, path,
-          error)
+  if (!nd_nifti_unpack (&wide, &header->stored.swapped, &pair, &analyze, bytes,
+          n, path, error)
       || (pair && !find_samples (header, path, error)))
     return FALSE;
   if (wide.sizeof_hdr == ND_NIFTI_2_SIZE)
     header->format = "NIfTI-2";
+  if (analyze)
+    header->format = "Analyze";
   header->skip = wide.vox_offset;
   if (!parse_type (header, &wide, path, error)
       || !parse_dimensions (header, &wide, path, error))
@@ -361,8 +371,11 @@ nd_nifti_parse (NdHeader *header, guint8 *bytes, gsize n, const gchar *path,
 
     nd_metadata_add (header->metadata, KEY_DESCRIPTION, text);
   }
-  nd_nifti_parse_extensions (header, bytes, wide.sizeof_hdr + 4,
-      pair ? n : MIN (n, header->skip), path);
+  if (!analyze)
+    nd_nifti_parse_extensions (header, bytes, wide.sizeof_hdr + 4,
+        pair ? n : MIN (n, header->skip), path);
+  else
+    warn_of_matrix (header, path);
   if (nd_stored_size (header->stored.type) == 1)
     header->stored.swapped = FALSE;
   return TRUE;

@@ -18,9 +18,6 @@ G_BEGIN_DECLS
  * if nd_nifti_parse() refuses the kind that the magic names. */
 gboolean nd_nifti_detect (const guint8 *bytes, gsize n);
 
-/* TRUE if they begin like Analyze 7.5, from which NIfTI comes. */
-gboolean nd_nifti_detect_analyze (const guint8 *bytes, gsize n);
-
 /* The bytes of header and extensions, up to the samples; @n if the header is
  * damaged. */
 gsize nd_nifti_header_size (const guint8 *bytes, gsize n);

@@ -4,6 +4,7 @@
 #include "formats/niftistruct.h"
 
 #include "core/error.h"
+#include "formats/analyze.h"
 
 #include <math.h>
 #include <string.h>
@@ -92,11 +93,13 @@ nd_nifti_struct_size (const guint8 *bytes, gsize n, gboolean *swapped)
 
 gboolean
 nd_nifti_unpack (nifti_2_header *wide, gboolean *swapped, gboolean *pair,
-    const guint8 *bytes, gsize n, const gchar *path, GError **error)
+    gboolean *analyze, const guint8 *bytes, gsize n, const gchar *path,
+    GError **error)
 {
   const guint32 size = nd_nifti_struct_size (bytes, n, swapped);
   gdouble position;
 
+  *analyze = FALSE;
   if (size == ND_NIFTI_1_SIZE) {
     struct nifti_1_header header;
 
@@ -104,12 +107,18 @@ nd_nifti_unpack (nifti_2_header *wide, gboolean *swapped, gboolean *pair,
     if (*swapped)
       swap_runs ((guint8 *) &header, runs_1, G_N_ELEMENTS (runs_1));
     *pair = memcmp (header.magic, magic_1_pair, sizeof (magic_1)) == 0;
-    if (!*pair && memcmp (header.magic, magic_1, sizeof (magic_1)) != 0)
+    *analyze = nd_nifti_detect_analyze (bytes, n);
+    if (!*pair && !*analyze
+        && memcmp (header.magic, magic_1, sizeof (magic_1)) != 0)
       goto no_magic;
     memset (wide, 0, sizeof (*wide));
     wide->sizeof_hdr = size;
     COPY_FIELDS (wide, &header);
     position = header.vox_offset;
+    if (*analyze) {
+      *pair = TRUE;
+      nd_analyze_settle (wide, &header, bytes, *swapped);
+    }
   } else if (size == ND_NIFTI_2_SIZE) {
     memcpy (wide, bytes, sizeof (*wide));
     if (*swapped)

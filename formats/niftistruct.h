@@ -25,10 +25,11 @@ G_BEGIN_DECLS
 gsize nd_nifti_struct_size (const guint8 *bytes, gsize n, gboolean *swapped);
 
 /* Converts to the byte order of the machine. @pair: the samples are in another
- * file. ND_ERROR_FORMAT if magic or vox_offset is wrong. */
+ * file. @analyze: it is a header of Analyze, whose fields are brought to those
+ * of NIfTI. ND_ERROR_FORMAT if magic or vox_offset is wrong. */
 gboolean nd_nifti_unpack (nifti_2_header *wide, gboolean *swapped,
-    gboolean *pair, const guint8 *bytes, gsize n, const gchar *path,
-    GError **error);
+    gboolean *pair, gboolean *analyze, const guint8 *bytes, gsize n,
+    const gchar *path, GError **error);
 
 /* Writes sizeof_hdr bytes to @bytes, with the magic for that size. */
 void nd_nifti_pack (nifti_2_header *wide, guint8 *bytes);

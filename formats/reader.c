@@ -5,21 +5,19 @@
 
 #include "core/error.h"
 #include "core/log.h"
-#include "formats/dicomseries.h"
 #include "formats/format.h"
 #include "formats/headertext.h"
 #include "formats/nifti.h"
 #include "formats/rate.h"
 #include "formats/reader.h"
 #include "formats/target.h"
-#include "formats/zarr.h"
 
 #include <string.h>
 
 #define BEYOND 4096
 
-static const gchar *
-file_path (NdReader *reader)
+const gchar *
+nd_reader_file_path (NdReader *reader)
 {
   const NdList *files = reader->header.files;
 
@@ -37,8 +35,8 @@ set_read_error (NdReader *reader, const gchar *reason, GError **error)
   g_set_error (error, ND_ERROR, ND_ERROR_READ,
       "\"%s\" cannot be read at "
       "volume %" G_GUINT64_FORMAT " (of 0 to %" G_GUINT64_FORMAT "): %s",
-      file_path (reader), reader->next, reader->header.recording.volumes - 1,
-      of_input ? of_input : reason);
+      nd_reader_file_path (reader), reader->next,
+      reader->header.recording.volumes - 1, of_input ? of_input : reason);
   return FALSE;
 }
 
@@ -70,7 +68,8 @@ set_truncated (NdReader *reader, guint64 offset, GError **error)
       "\"%s\" is truncated: its header says %" G_GUINT64_FORMAT
       " volumes of %" G_GSIZE_FORMAT
       " bytes%s, and there are %" G_GUINT64_FORMAT " %sbytes of samples%s",
-      file_path (reader), header->recording.volumes, reader->stored_size,
+      nd_reader_file_path (reader), header->recording.volumes,
+      reader->stored_size,
       header->files && header->files->len > 1 ? " in several files" : "", bytes,
       header->compressed ? "compressed " : "", whole ? whole : "");
   return FALSE;
@@ -95,15 +94,15 @@ set_too_long (NdReader *reader, guint64 offset, GError **error)
         "\"%s\" has more bytes than \"%s\" says (%" G_GUINT64_FORMAT
         "): it begins with a header of %s, which is not skipped; read \"%s\" "
         "itself instead",
-        file_path (reader), reader->path, reader->file_bytes, own,
-        file_path (reader));
+        nd_reader_file_path (reader), reader->path, reader->file_bytes, own,
+        nd_reader_file_path (reader));
   else
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "\"%s\" has more bytes of samples than the header of \"%s\" says "
         "(%" G_GUINT64_FORMAT
         "): the header is of other samples, or there is more than one "
         "recording; correct the sizes or remove the bytes after the samples",
-        file_path (reader), reader->path, reader->file_bytes);
+        nd_reader_file_path (reader), reader->path, reader->file_bytes);
   return FALSE;
 }
 
@@ -120,7 +119,7 @@ check_excess (NdReader *reader, guint64 offset, guint64 wanted, GError **error)
 
   /* The volume at which writing failed may be there in part. */
   if (header->at_end || header->within || header->bare
-      || g_str_has_suffix (file_path (reader), ".part"))
+      || g_str_has_suffix (nd_reader_file_path (reader), ".part"))
     return TRUE;
   if (header->compressed
       && nd_input_gzip_states (reader->input, offset) > wanted) {
@@ -155,7 +154,7 @@ skip_lines (NdReader *reader, guint64 lines, guint64 *offset, GError **error)
       g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
           "The lines before the samples of \"%s\" have more than %d MiB: the "
           "line skip of its header is damaged",
-          file_path (reader), ND_TEXT_MAX >> 20);
+          nd_reader_file_path (reader), ND_TEXT_MAX >> 20);
       return FALSE;
     }
     if (got <= 0)
@@ -206,15 +205,14 @@ begin_file (NdReader *reader, GError **error)
       && go_to_samples (reader, offset, error);
 }
 
-/* Opens a file and sets the position to its first sample. */
-static gboolean
-open_file (NdReader *reader, guint file, GError **error)
+gboolean
+nd_reader_open_file (NdReader *reader, guint file, GError **error)
 {
   reader->position = ND_READER_NOWHERE;
   reader->file = file;
   if (reader->header.files) {
     g_clear_pointer (&reader->input, nd_input_close);
-    reader->input = nd_input_open (file_path (reader), FALSE, error);
+    reader->input = nd_input_open (nd_reader_file_path (reader), FALSE, error);
   }
   if (!reader->input || !begin_file (reader, error))
     return FALSE;
@@ -232,7 +230,7 @@ nd_reader_go_to (NdReader *reader, guint64 position, GError **error)
   if (position == reader->position)
     return TRUE;
   if ((file != reader->file || position < reader->position)
-      && !open_file (reader, file, error))
+      && !nd_reader_open_file (reader, file, error))
     return FALSE;
   ahead = position - reader->position;
   reader->position = ND_READER_NOWHERE;
@@ -254,7 +252,7 @@ check_end (NdReader *reader)
   if (got < 0)
     return "it is truncated";
   return got == 0 || !reader->header.files
-          || g_str_has_suffix (file_path (reader), ".part")
+          || g_str_has_suffix (nd_reader_file_path (reader), ".part")
       ? NULL
       : "it has more bytes of samples than the header says";
 }
@@ -271,7 +269,7 @@ nd_reader_read_stored (NdReader *reader, guint8 *data, gsize size,
     gssize got;
 
     if (left == 0) {
-      if (!open_file (reader, reader->file + 1, error))
+      if (!nd_reader_open_file (reader, reader->file + 1, error))
         return FALSE;
       continue;
     }
@@ -287,77 +285,6 @@ nd_reader_read_stored (NdReader *reader, guint8 *data, gsize size,
     data += wanted;
     size -= wanted;
   }
-  return TRUE;
-}
-
-/* The bytes that can be read from the open file, up to @most. Those of a volume
- * that is not whole may be too few. */
-static guint64
-count_bytes (NdReader *reader, guint64 most)
-{
-  const guint64 size = nd_input_size (reader->input);
-  guint8 bytes[BEYOND];
-  guint64 done = 0;
-
-  if (!reader->header.compressed)
-    return size < reader->begin ? 0 : MIN (size - reader->begin, most);
-  while (done < most) {
-    const gsize volume = reader->stored_size - done % reader->stored_size;
-    const gssize got = nd_input_read (reader->input, bytes,
-        MIN (MIN (sizeof (bytes), volume), most - done));
-
-    if (got <= 0)
-      break;
-    done += got;
-  }
-  return done;
-}
-
-/* Reads the files up to the first one that is truncated, and keeps the whole
- * volumes. */
-static gboolean
-keep_whole (NdReader *reader, GError **error)
-{
-  NdHeader *header = &reader->header;
-  NdRecording *recording = &header->recording;
-  NdMetadata *metadata = header->metadata;
-  const guint files = header->files ? header->files->len : 1;
-  const guint64 volumes = recording->volumes;
-  guint64 bytes = 0, whole;
-  guint n = metadata->volume_fields->len;
-
-  reader->kept = TRUE;
-  for (guint i = 0; i < files && bytes == i * reader->file_bytes; i++) {
-    if (!open_file (reader, i, error))
-      return FALSE;
-    bytes += count_bytes (reader, reader->file_bytes);
-  }
-  reader->position = ND_READER_NOWHERE;
-  whole = bytes / reader->stored_size;
-  if (whole == volumes) {
-    reader->kept = FALSE;
-    return TRUE;
-  }
-  if (whole == 0) {
-    g_set_error (error, ND_ERROR, ND_ERROR_READ,
-        "\"%s\" is truncated, and no volume is whole: its header says "
-        "%" G_GUINT64_FORMAT " volumes of %" G_GSIZE_FORMAT
-        " bytes, and there are %" G_GUINT64_FORMAT,
-        file_path (reader), volumes, reader->stored_size, bytes);
-    return FALSE;
-  }
-  recording->volumes = whole;
-  if (metadata->times->len > whole)
-    nd_list_set_size (metadata->times, whole);
-  while (n > 0
-      && g_array_index (metadata->volume_fields, NdField, n - 1).volume
-          >= whole)
-    n--;
-  nd_list_set_size (metadata->volume_fields, n);
-  nd_header_warn (header,
-      "\"%s\" is truncated: its header says %" G_GUINT64_FORMAT
-      " volumes, and the %" G_GUINT64_FORMAT " whole ones are read",
-      file_path (reader), volumes, whole);
   return TRUE;
 }
 
@@ -379,11 +306,12 @@ check_files (NdReader *reader, GError **error)
     return FALSE;
   }
   /* Otherwise no volume is whole, or the samples have no known beginning. */
-  if (header->keep && !header->slices && !nd_reader_has_groups (reader)
-      && !header->at_end && !keep_whole (reader, error))
+  if (header->keep && !nd_reader_has_groups (reader) && !header->at_end
+      && !(header->slices ? nd_reader_keep_decoded (reader, error)
+                          : nd_reader_keep_whole (reader, error)))
     return FALSE;
   for (guint i = files; i-- > 0 && !header->slices && !reader->kept;) {
-    if (!open_file (reader, i, error))
+    if (!nd_reader_open_file (reader, i, error))
       return FALSE;
   }
   return !nd_reader_has_groups (reader)
@@ -439,7 +367,8 @@ take_volume (NdReader *reader, GError **error)
       || nd_budget_refuse (budget, reader->path, error);
 }
 
-/* Reads the header from @input, which it takes; NULL if @path is a folder. */
+/* Reads the header from @input, which it takes; NULL if @path is a folder
+ * or a pattern. */
 static NdReader *
 open_input (NdInput *input, const gchar *path, gboolean is_local,
     const NdRecording *hint, guint64 max_memory, NdTruncated truncated,
@@ -451,11 +380,10 @@ open_input (NdInput *input, const gchar *path, gboolean is_local,
   reader->input = input;
   nd_budget_init (&reader->header.budget, max_memory);
   reader->header.keep = truncated == ND_TRUNCATED_KEEP;
+  reader->header.local = is_local;
   if (!(input ? nd_format_read_header (&reader->header, input, path, hint,
                     error)
-              : nd_zarr_detect (path)
-              ? nd_zarr_open (&reader->header, path, error)
-              : nd_dicom_series_open (&reader->header, path, error))
+              : nd_format_read_several (&reader->header, path, hint, error))
       || !check_local (reader, is_local, error) || !check_files (reader, error)
       || !take_volume (reader, error))
     return NULL;
@@ -481,8 +409,8 @@ nd_reader_open_within (const gchar *path, const NdRecording *hint,
 {
   NdInput *input;
 
-  if (nd_zarr_detect (path) || g_file_test (path, G_FILE_TEST_IS_DIR))
-    return open_input (NULL, path, TRUE, NULL, max_memory, truncated, error);
+  if (nd_format_is_several (path))
+    return open_input (NULL, path, TRUE, hint, max_memory, truncated, error);
   input = nd_input_open (path, TRUE, error);
   return input
       ? open_input (input, path, TRUE, hint, max_memory, truncated, error)

@@ -1,5 +1,5 @@
-/* The inside of a reader: for formats/reader.c and formats/readergroups.c
- * only.
+/* The inside of a reader: for formats/reader.c, formats/readergroups.c,
+ * formats/readertruncated.c and formats/fileseries.c only.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -38,6 +38,20 @@ struct _NdReader
   guint64 group_first; /* of the group, if it is not empty */
   guint64 group_size;
 };
+
+/* The file that is open. */
+const gchar *nd_reader_file_path (NdReader *reader);
+
+/* Opens a file and sets the position to its first sample. */
+gboolean nd_reader_open_file (NdReader *reader, guint file, GError **error);
+
+/* With header->keep: reads the files up to the first one that is truncated, and
+ * keeps the whole volumes, with a warning. */
+gboolean nd_reader_keep_whole (NdReader *reader, GError **error);
+
+/* The same for samples that are decoded: all volumes are, because only that
+ * tells which ones are whole. */
+gboolean nd_reader_keep_decoded (NdReader *reader, GError **error);
 
 /* Goes to a byte of the samples. In a compressed file every other position than
  * the next one costs time. */

@@ -1,9 +1,7 @@
 /* Reads and writes recorded volumes, one at a time, in bounded memory.
  *
- * Formats: NIfTI-1 and NIfTI-2 (.nii, .nii.gz), NRRD (.nrrd, .nhdr), MetaImage
- * (.mha, .mhd), NumPy (.npy), TIFF (.tif), OME-Zarr (folders .zarr), DICOM and
- * HDF5 (Imaris, BigDataViewer, UFF; read only), and raw samples without header.
- * docs/formats.md lists the supported variants of each.
+ * ND_RECORDING_FORMATS, and raw samples without header; docs/formats.md lists
+ * the supported variants of each.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -38,14 +36,14 @@ gsize nd_recording_volume_size (const NdRecording *recording);
 
 typedef struct _NdReader NdReader;
 
-/* Opens the regular file @path, or a folder of OME-Zarr or a series of DICOM.
- * The content of the file determines the format, not its name: NIfTI (also
- * compressed with gzip as a whole), NRRD, MetaImage, .npy, TIFF, DICOM or HDF5
- * in either byte order. Any other content is raw samples in the byte order of
- * the machine; @hint describes their type, shape, responses
- * and rate (its number of volumes is ignored). @hint may be NULL. If the file
- * has a header, @hint only says how many slices of .npy, TIFF or DICOM are a
- * volume if the file does not; with an offset, DICOM is raw samples.
+/* Opens the regular file @path, a folder of ND_RECORDING_FOLDERS, or the files
+ * that the pattern @path names (img_%04d.tif). The content of a file determines
+ * the format, not its name, but for Analyze (.hdr). Any other content is raw
+ * samples in the byte order of the machine; @hint describes their type, shape,
+ * responses and rate (its number of volumes is ignored). @hint may be NULL. If
+ * the file has a header, @hint only says how many slices of .npy, TIFF, DICOM
+ * or numbered files are a volume if the file does not; with an offset, DICOM is
+ * raw samples.
  *
  * Samples keep their type if streams have it. Integers of 64 bits, float64, and
  * samples that a NIfTI header scales (slope * sample + intercept) become
@@ -58,9 +56,11 @@ typedef struct _NdReader NdReader;
 NdReader *nd_reader_open (const gchar *path, const NdRecording *hint,
     GError **error);
 
-/* Formats that are read, for messages. */
-#define ND_RECORDING_FORMATS \
-  "NIfTI, NRRD, MetaImage, NumPy, TIFF, DICOM, HDF5 or OME-Zarr"
+/* Formats that are read, for messages and help: in files, in folders, all. */
+#define ND_RECORDING_FILES \
+  "NIfTI, Analyze, NRRD, MetaImage, NumPy, TIFF, DICOM, HDF5"
+#define ND_RECORDING_FOLDERS "OME-Zarr, DICOM, Micro-Manager, numbered files"
+#define ND_RECORDING_FORMATS ND_RECORDING_FILES " or OME-Zarr"
 
 /* TRUE if the extension is that of a format that is read and has a header. */
 gboolean nd_recording_is_named (const gchar *path);

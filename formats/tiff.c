@@ -8,18 +8,12 @@
 #include "formats/rate.h"
 #include "formats/tiffaxes.h"
 #include "formats/tiffbuild.h"
+#include "formats/tifffiles.h"
 #include "formats/tiffpages.h"
+#include "formats/tiffsamples.h"
 
 #include <math.h>
 #include <string.h>
-
-/* The largest number of bytes that one compressed byte can become, which limits
- * the sizes that a header may claim: for deflate, for 12-bit codes of LZW, for
- * a block of Zstandard. */
-#define DEFLATE_RATIO 1032
-#define LZW_RATIO 1350
-#define PACKBITS_RATIO 64
-#define ZSTD_RATIO 32768
 
 #define MAX_SAMPLES 65535
 #define MICROMETRE 1e-3 /* in mm */
@@ -31,17 +25,18 @@
 /* The value of the last digit of DeltaT, in nanoseconds. */
 #define TIME_DIGIT 1000
 
-#define TIFFFILE                                                       \
-  "python3 -c \"import sys, tifffile; tifffile.imwrite (sys.argv[2], " \
-  "tifffile.imread (sys.argv[1]))\" FILE NEW.tif converts it (pip "    \
-  "install tifffile imagecodecs)"
-
 typedef struct
 {
   NdSlices base;
   NdTiffPages pages;
   NdTiffAxes axes;
-  gsize slices; /* of a volume */
+  NdTiffFiles files; /* the others of the recording */
+  NdList *counts;    /* guint64: their pages, + 1; 0: not known yet */
+  NdHeader *header;  /* while the file is opened */
+  gsize slices;      /* of a volume */
+  gchar *path;
+  gchar *name;   /* of the file, without its folder */
+  gchar *reason; /* why another file could not be read, or NULL */
 } Tiff;
 
 static void
@@ -49,124 +44,14 @@ free_tiff (NdSlices *slices)
 {
   Tiff *tiff = (Tiff *) slices;
 
+  nd_tiff_files_clear (&tiff->files);
   nd_tiff_pages_clear (&tiff->pages);
   nd_tiff_axes_clear (&tiff->axes);
+  g_clear_pointer (&tiff->counts, nd_list_free);
+  g_free (tiff->path);
+  g_free (tiff->name);
+  g_free (tiff->reason);
   g_free (tiff);
-}
-
-/* Samples */
-
-static gboolean
-parse_type (const NdTiffPage *page, NdStored *stored, gsize *parts)
-{
-  static const NdStoredType integers[2][4] = {
-    { ND_STORED_UINT8, ND_STORED_UINT16, ND_STORED_UINT32, ND_STORED_UINT64 },
-    { ND_STORED_INT8, ND_STORED_INT16, ND_STORED_INT32, ND_STORED_INT64 },
-  };
-  const gboolean is_complex = page->format == SAMPLEFORMAT_COMPLEXIEEEFP;
-  const guint bits = is_complex ? page->bits / 2 : page->bits;
-
-  *parts = is_complex ? 2 : 1;
-  if (bits > 0 && bits < 16 && bits != 8
-      && (page->format == SAMPLEFORMAT_UINT
-          || page->format == SAMPLEFORMAT_VOID)) {
-    stored->type = bits < 8 ? ND_STORED_UINT8 : ND_STORED_UINT16;
-    return TRUE;
-  }
-  if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
-    return FALSE;
-  if (page->format == SAMPLEFORMAT_IEEEFP || is_complex) {
-    stored->type = bits == 16 ? ND_STORED_FLOAT16
-        : bits == 32          ? ND_STORED_FLOAT32
-                              : ND_STORED_FLOAT64;
-    return bits >= 16;
-  }
-  stored->type = integers[page->format == SAMPLEFORMAT_INT][bits == 64 ? 3
-          : bits == 32                                                 ? 2
-                       : bits / 16];
-  return page->format == SAMPLEFORMAT_UINT || page->format == SAMPLEFORMAT_INT
-      || page->format == SAMPLEFORMAT_VOID;
-}
-
-/* The largest number of samples' bytes that one byte of the file can become; 0
- * if the compression is lossy or the library cannot decompress it. */
-static guint64
-get_ratio (guint16 compression)
-{
-  if (!TIFFIsCODECConfigured (compression))
-    return 0;
-  switch (compression) {
-    case COMPRESSION_NONE:
-      return 1;
-    case COMPRESSION_LZW:
-      return LZW_RATIO;
-    case COMPRESSION_PACKBITS:
-      return PACKBITS_RATIO;
-    case COMPRESSION_ADOBE_DEFLATE:
-    case COMPRESSION_DEFLATE:
-      return DEFLATE_RATIO;
-    case COMPRESSION_ZSTD:
-      return ZSTD_RATIO;
-    default:
-      return 0;
-  }
-}
-
-/* Of compressions that libtiff does not know. */
-static const gchar *
-compression_name (guint16 compression)
-{
-  static const struct
-  {
-    guint16 compression;
-    const gchar *name;
-  } names[] = {
-    { 33003, "JPEG 2000" },
-    { 33004, "JPEG 2000" },
-    { 33005, "JPEG 2000" },
-    { 33007, "JPEG" },
-    { 34712, "JPEG 2000" },
-    { 34887, "LERC" },
-    { 34892, "JPEG" },
-    { 34933, "PNG" },
-    { 34934, "JPEG XR" },
-    { 22610, "JPEG XR" },
-    { 50001, "WebP" },
-    { 50002, "JPEG XL" },
-    { 52546, "JPEG XL" },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    if (names[i].compression == compression)
-      return names[i].name;
-  }
-  return "an unknown method";
-}
-
-static gboolean
-refuse_page (const Tiff *tiff, const gchar *path, GError **error)
-{
-  const NdTiffPage *page = &tiff->pages.page;
-  const TIFFCodec *codec = TIFFFindCODEC (page->compression);
-  const gchar *name = compression_name (page->compression);
-
-  if (!TIFFIsCODECConfigured (page->compression))
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" is TIFF compressed by %s (%u), which libtiff does not read: %s",
-        path, name, page->compression, TIFFFILE);
-  else if (get_ratio (page->compression) == 0)
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" is TIFF compressed by %s (%u); LZW, deflate, PackBits and "
-        "Zstandard are read: \"tiffcp -c lzw FILE NEW\" converts it "
-        "(libtiff-tools)",
-        path, codec ? codec->name : name, page->compression);
-  else
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "\"%s\" is TIFF with samples of %u bits (format %u); they must be "
-        "integers of 1 to 16, 32 or 64 bits or floats of 16 to 64 bits: save "
-        "it with tifffile.imwrite (name, array.astype ('float32'))",
-        path, page->bits, page->format);
-  return FALSE;
 }
 
 /* Whether the samples of the pages that have directories lie one after the
@@ -204,7 +89,7 @@ find_contiguous (Tiff *tiff)
       : page->depth;
   uint64_t *offsets = NULL;
 
-  if (images > 1
+  if (images > 1 && !tiff->axes.files
       && (pages->offsets->len == 1
           || (pages->keep && pages->offsets->len < images
               && follow_each_other (pages)))
@@ -239,6 +124,28 @@ clear_plane (const Tiff *tiff, guint8 *samples, gsize stride)
     memset (samples + i * stride, 0, tiff->pages.width * page->samples);
 }
 
+/* Reads a page of this or of another file. FALSE with tiff->reason, or with the
+ * message of the pages. */
+static gboolean
+read_place (Tiff *tiff, NdTiffPlace place, guint8 *samples, gsize stride,
+    const gchar **reason)
+{
+  NdTiffPages *pages = &tiff->pages;
+  g_autoptr (GError) error = NULL;
+
+  if (place.file != ND_TIFF_OWN)
+    pages = nd_tiff_files_get (&tiff->files, place.file,
+        g_array_index (tiff->axes.files, gchar *, place.file), &error);
+  if (!pages) {
+    g_free (tiff->reason);
+    tiff->reason = g_strdup (error->message);
+    *reason = tiff->reason;
+    return FALSE;
+  }
+  *reason = pages->message;
+  return nd_tiff_pages_read (pages, place.page, samples, stride);
+}
+
 static gboolean
 read_slice (NdSlices *slices, guint64 slice, guint8 *samples,
     const gchar **reason)
@@ -247,18 +154,16 @@ read_slice (NdSlices *slices, guint64 slice, guint8 *samples,
   const gsize bytes = tiff->pages.width * tiff->pages.page.samples;
   const gsize stride = bytes * tiff->axes.channels;
 
-  *reason = tiff->pages.message;
   for (guint64 c = 0; c < tiff->axes.channels; c++) {
-    guint64 page = G_MAXUINT64;
-    const gboolean found = nd_tiff_axes_page (&tiff->axes, c,
-        slice % tiff->slices, slice / tiff->slices, &page);
+    const NdTiffPlace place = nd_tiff_axes_place (&tiff->axes, c,
+        slice % tiff->slices, slice / tiff->slices);
+    const gboolean absent = place.page == ND_TIFF_NONE
+        || (place.file == ND_TIFF_OWN
+            && place.page >= nd_tiff_pages_count (&tiff->pages));
 
-    if (tiff->axes.missing > 0
-        && (!found || page >= nd_tiff_pages_count (&tiff->pages))) {
+    if (tiff->axes.missing > 0 && absent)
       clear_plane (tiff, samples + c * bytes, stride);
-      continue;
-    }
-    if (!nd_tiff_pages_read (&tiff->pages, page, samples + c * bytes, stride))
+    else if (!read_place (tiff, place, samples + c * bytes, stride, reason))
       return FALSE;
   }
   return TRUE;
@@ -363,9 +268,9 @@ set_recording (Tiff *tiff, NdHeader *header, const gchar *path, GError **error)
   guint64 components;
   gsize parts;
 
-  if (!parse_type (&tiff->pages.page, &header->stored, &parts)
-      || get_ratio (tiff->pages.page.compression) == 0)
-    return refuse_page (tiff, path, error);
+  if (!nd_tiff_samples_type (&tiff->pages.page, &header->stored, &parts)
+      || nd_tiff_samples_ratio (tiff->pages.page.compression) == 0)
+    return nd_tiff_samples_refuse (&tiff->pages.page, path, error);
   calibrate (tiff, &header->stored);
   if (axes->warning)
     nd_header_warn (header, "\"%s\": %s", path, axes->warning);
@@ -407,13 +312,14 @@ check_claim (Tiff *tiff, const NdHeader *header, const gchar *path,
       nd_header_bytes (header) / planes * (planes - tiff->axes.missing);
   const guint64 contiguous = tiff->pages.contiguous;
   /* A byte may have 8 samples of a bit. */
-  const guint64 ratio = get_ratio (tiff->pages.page.compression)
+  const guint64 ratio = nd_tiff_samples_ratio (tiff->pages.page.compression)
       * (tiff->pages.page.bits < 8         ? 8
               : tiff->pages.page.bits < 16 ? 2
                                            : 1);
 
-  /* Then the reader counts whole volumes. */
-  if (header->keep && is_plain (tiff))
+  /* Then the reader counts whole volumes, or pages are in other files, which
+   * were opened. */
+  if (header->keep || tiff->axes.files)
     return TRUE;
   if (bytes / ratio <= size
       && (contiguous == 0 || (contiguous < size && bytes <= size - contiguous)))
@@ -440,7 +346,7 @@ check_depth (Tiff *tiff, const gchar *path, GError **error)
   g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
       "\"%s\" is TIFF with several slices in a strip or tile, which libtiff "
       "does not read: %s",
-      path, TIFFFILE);
+      path, ND_TIFF_BY_TIFFFILE);
   return FALSE;
 }
 
@@ -479,12 +385,140 @@ set_stack (Tiff *tiff)
   axes->slices = 1;
 }
 
+/* The pages of another file; 0 if it cannot be read, with a warning. */
+static guint64
+count_pages (gpointer data, guint file)
+{
+  Tiff *tiff = data;
+  const gchar *name = g_array_index (tiff->axes.files, gchar *, file);
+  g_autoptr (GError) error = NULL;
+  NdTiffPages *pages;
+  guint64 *count;
+
+  if (!tiff->counts)
+    tiff->counts = nd_list_new (tiff->axes.budget, sizeof (guint64));
+  if (!nd_list_set_size (tiff->counts, tiff->axes.files->len))
+    return 0;
+  count = &g_array_index (tiff->counts, guint64, file);
+  if (*count > 0)
+    return *count - 1;
+  *count = 1;
+  if (!tiff->header->local)
+    return 0;
+  pages = nd_tiff_files_get (&tiff->files, file, name, &error);
+  if (!pages) {
+    nd_header_warn (tiff->header, "A file of the recording is not read: %s",
+        error->message);
+    return 0;
+  }
+  *count += nd_tiff_pages_count (pages);
+  return *count - 1;
+}
+
+/* Reads the description of a TIFF file; FALSE if it has none. */
+static gboolean
+read_description (NdTiffPages *pages, NdInput *input, const gchar *path,
+    NdList *text)
+{
+  const char *found = NULL;
+  guint64 others;
+
+  return nd_tiff_pages_open (pages, input, path, &others)
+      && nd_tiff_pages_go_to (pages, 0)
+      && TIFFGetField (pages->library, TIFFTAG_IMAGEDESCRIPTION, &found)
+      && nd_list_append (text, found, strlen (found) + 1);
+}
+
+/* The OME-XML of the file @name beside @path, which may be TIFF or OME-XML
+ * alone; NULL if there is none. */
+static NdList *
+read_master (Tiff *tiff, const gchar *path, const gchar *name)
+{
+  g_autofree gchar *full = nd_header_beside (path, name, NULL);
+  g_autoptr (NdInput) input = full ? nd_input_open (full, FALSE, NULL) : NULL;
+  g_autoptr (NdList) text = nd_list_new (tiff->pages.budget, 1);
+  const guint64 size = input ? nd_input_size (input) : 0;
+  NdTiffPages pages = { .budget = tiff->pages.budget };
+  guint8 begin[8];
+  gboolean ok;
+
+  if (size < sizeof (begin) || size > ND_TEXT_MAX
+      || nd_input_read (input, begin, sizeof (begin)) != sizeof (begin))
+    return NULL;
+  if (nd_tiff_detect (begin, sizeof (begin))) {
+    ok = read_description (&pages, input, full, text);
+    nd_tiff_pages_clear (&pages);
+  } else {
+    nd_input_begin (input, 0, FALSE);
+    ok = nd_list_set_size (text, size + 1)
+        && nd_input_read (input, text->data, size) == (gssize) size;
+  }
+  return ok ? g_steal_pointer (&text) : NULL;
+}
+
+static gboolean
+refuse_part (const gchar *path, const gchar *master, GError **error)
+{
+  g_autofree gchar *name = nd_text_quote (master);
+
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "\"%s\" cannot be read. It is one file of several of an OME-TIFF "
+      "recording and has no metadata of its own: the file %s has it; put that "
+      "beside it. \"bfconvert FILE NEW.ome.tif\" of Bio-Formats, with that "
+      "file, makes one file of all",
+      path, name);
+  return FALSE;
+}
+
+/* Finds the axes of the pages by the description, or by that of the file that
+ * it names in place of its own. */
+static gboolean
+find_axes (Tiff *tiff, const gchar *path, GError **error)
+{
+  const NdTiffPage *page = &tiff->pages.page;
+  const guint64 pages = nd_tiff_pages_count (&tiff->pages);
+  const char *description = NULL;
+  g_autofree gchar *master = NULL;
+  g_autoptr (NdList) text = NULL;
+
+  if (!nd_tiff_pages_go_to (&tiff->pages, 0)
+      || !TIFFGetField (tiff->pages.library, TIFFTAG_IMAGEDESCRIPTION,
+          &description))
+    description = NULL;
+  nd_tiff_axes_parse (&tiff->axes, description, pages, page->width,
+      page->height, page->samples);
+  if (!tiff->axes.master)
+    return TRUE;
+  master = g_strdup (tiff->axes.master);
+  if (tiff->header->local)
+    text = read_master (tiff, path, master);
+  if (text)
+    nd_tiff_axes_parse (&tiff->axes, (const gchar *) text->data, pages,
+        page->width, page->height, page->samples);
+  return (text && tiff->axes.kind == ND_TIFF_OME)
+      || refuse_part (path, master, error);
+}
+
+static gboolean
+check_files (Tiff *tiff, const gchar *path, GError **error)
+{
+  const NdTiffAxes *axes = &tiff->axes;
+
+  if (!axes->files || tiff->header->local)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "\"%s\" is one of several files of an OME-TIFF recording, which can be "
+      "read on this machine only: copy all of them to one folder and open one "
+      "of them there",
+      path);
+  return FALSE;
+}
+
 static gboolean
 read_header (Tiff *tiff, NdHeader *header, NdInput *input, const gchar *path,
     GError **error)
 {
   g_autofree gchar *quoted = NULL;
-  const char *description = NULL;
   guint64 others;
 
   if (!nd_tiff_pages_open (&tiff->pages, input, path, &others)) {
@@ -502,16 +536,8 @@ read_header (Tiff *tiff, NdHeader *header, NdInput *input, const gchar *path,
         "%" G_GUINT64_FORMAT " pages of \"%s\" have another size or type than "
         "the first and are not read",
         others, path);
-  if (!nd_tiff_pages_go_to (&tiff->pages, 0)
-      || !TIFFGetField (tiff->pages.library, TIFFTAG_IMAGEDESCRIPTION,
-          &description))
-    description = NULL;
-  if (!nd_tiff_axes_parse (&tiff->axes, description,
-          nd_tiff_pages_count (&tiff->pages), tiff->pages.page.width,
-          tiff->pages.page.height, tiff->pages.page.samples, error)) {
-    g_prefix_error (error, "\"%s\" cannot be read. ", path);
+  if (!find_axes (tiff, path, error) || !check_files (tiff, path, error))
     return FALSE;
-  }
   if (tiff->pages.places > 0 && tiff->axes.kind == ND_TIFF_PLAIN)
     set_stack (tiff);
   find_contiguous (tiff);
@@ -531,6 +557,14 @@ nd_tiff_open (NdHeader *header, NdInput *input, const gchar *path,
   tiff->base.read = read_slice;
   tiff->base.free = free_tiff;
   tiff->axes.budget = tiff->pages.budget = &header->budget;
+  tiff->header = header;
+  tiff->path = g_strdup (path);
+  tiff->name = g_path_get_basename (path);
+  tiff->axes.name = tiff->name;
+  tiff->axes.count = count_pages;
+  tiff->axes.data = tiff;
+  tiff->files.path = tiff->path;
+  tiff->files.own = &tiff->pages;
   tiff->pages.keep = header->keep;
   header->slices = &tiff->base;
   if (!read_header (tiff, header, input, path, error))

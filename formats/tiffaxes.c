@@ -154,32 +154,43 @@ are_trivial (const NdList *planes)
           && only->t == 0 && only->count > 1);
 }
 
-/* Finds the page of each of @n planes. The first element that names a plane
+/* The pages from some->page on that their file has. */
+static guint64
+pages_left (const NdTiffAxes *axes, const NdTiffPlanes *some, guint64 pages)
+{
+  const guint64 all =
+      some->file == ND_TIFF_OWN ? pages : axes->count (axes->data, some->file);
+
+  return some->page < all ? all - some->page : 0;
+}
+
+/* Finds the place of each of @n planes. The first element that names a plane
  * counts. FALSE if they name planes again and again, or without memory. */
 static gboolean
 assign_pages (NdTiffAxes *axes, const NdList *planes, guint64 n, guint64 pages)
 {
   guint64 named = 0;
 
-  axes->pages = nd_list_new (axes->budget, sizeof (guint64));
+  axes->pages = nd_list_new (axes->budget, sizeof (NdTiffPlace));
   if (!nd_list_set_size (axes->pages, n))
     return FALSE;
-  memset (axes->pages->data, 0xff, n * sizeof (guint64));
+  memset (axes->pages->data, 0xff, n * sizeof (NdTiffPlace));
   for (guint i = planes->len; i-- > 0;) {
     const NdTiffPlanes *some = &g_array_index (planes, NdTiffPlanes, i);
     const guint64 first = plane_number (axes, some->c, some->z, some->t);
-    const guint64 left = some->page < pages ? pages - some->page : 0;
-    const guint64 most = MIN (some->count, left);
+    const guint64 most = MIN (some->count, pages_left (axes, some, pages));
     const guint64 count = first < n ? MIN (most, n - first) : 0;
 
     named += count;
     if (named > 4 * n + planes->len)
       return FALSE;
     for (guint64 p = 0; p < count; p++)
-      g_array_index (axes->pages, guint64, first + p) = some->page + p;
+      g_array_index (axes->pages, NdTiffPlace, first + p) =
+          (NdTiffPlace){ some->file, some->page + p };
   }
   for (guint64 p = 0; p < n; p++)
-    axes->missing += g_array_index (axes->pages, guint64, p) == G_MAXUINT64;
+    axes->missing +=
+        g_array_index (axes->pages, NdTiffPlace, p).page == ND_TIFF_NONE;
   return TRUE;
 }
 
@@ -193,8 +204,8 @@ settle_planes (NdTiffAxes *axes, const NdList *planes, guint64 pages)
 
   if (!axes->known || n == 0) {
     axes->known = FALSE;
-  } else if (!are_trivial (planes)) {
-    axes->known = planes->len <= pages && !planes->failed
+  } else if (axes->files || !are_trivial (planes)) {
+    axes->known = (axes->files || planes->len <= pages) && !planes->failed
         && assign_pages (axes, planes, n, pages) && axes->missing < n;
   } else if (n > pages) {
     /* Fewer pages than a volume has are rather another kind of file. */
@@ -205,27 +216,35 @@ settle_planes (NdTiffAxes *axes, const NdList *planes, guint64 pages)
     axes->missing = 0;
 }
 
-gboolean
-nd_tiff_axes_parse (NdTiffAxes *axes, const gchar *description, guint64 pages,
-    guint64 width, guint64 height, guint64 samples, GError **error)
+void
+nd_tiff_axes_clear_files (NdTiffAxes *axes)
 {
-  NdBudget *budget = axes->budget;
-  g_autoptr (NdList) planes = nd_list_new (budget, sizeof (NdTiffPlanes));
-  GError *reason = NULL;
+  for (guint i = 0; axes->files && i < axes->files->len; i++)
+    g_free (g_array_index (axes->files, gchar *, i));
+  g_clear_pointer (&axes->files, nd_list_free);
+}
 
-  *axes = (NdTiffAxes){
-    .channels = 1, .slices = 1, .volumes = 1, .order = "czt", .budget = budget
-  };
+void
+nd_tiff_axes_parse (NdTiffAxes *axes, const gchar *description, guint64 pages,
+    guint64 width, guint64 height, guint64 samples)
+{
+  g_autoptr (NdList) planes = nd_list_new (axes->budget, sizeof (NdTiffPlanes));
+
+  nd_tiff_axes_clear (axes);
+  *axes = (NdTiffAxes){ .channels = 1,
+    .slices = 1,
+    .volumes = 1,
+    .order = "czt",
+    .budget = axes->budget,
+    .name = axes->name,
+    .count = axes->count,
+    .data = axes->data };
   if (description && g_str_has_prefix (description, "ImageJ="))
     nd_tiff_imagej_parse (axes, description, pages);
   else if (description && strstr (description, "\"shape\""))
     parse_tifffile (axes, description, pages, width, height, samples);
-  else if (description && strstr (description, "<OME")
-      && !nd_tiff_ome_parse (axes, description, pages, samples, planes, &reason)
-      && reason) {
-    g_propagate_error (error, reason);
-    return FALSE;
-  }
+  else if (description && strstr (description, "<OME"))
+    nd_tiff_ome_parse (axes, description, pages, samples, planes);
   if (axes->kind == ND_TIFF_OME)
     settle_planes (axes, planes, pages);
   if (!axes->known && axes->kind == ND_TIFF_OME && !axes->warning)
@@ -235,31 +254,29 @@ nd_tiff_axes_parse (NdTiffAxes *axes, const gchar *description, guint64 pages,
     axes->channels = axes->volumes = 1;
     axes->slices = MAX (pages, axes->images);
     memcpy (axes->order, "czt", 4);
+    nd_tiff_axes_clear_files (axes);
     g_clear_pointer (&axes->pages, nd_list_free);
   }
-  return TRUE;
 }
 
 void
 nd_tiff_axes_clear (NdTiffAxes *axes)
 {
+  nd_tiff_axes_clear_files (axes);
+  g_clear_pointer (&axes->master, g_free);
   g_clear_pointer (&axes->pages, nd_list_free);
   g_clear_pointer (&axes->times, nd_list_free);
 }
 
-gboolean
-nd_tiff_axes_page (const NdTiffAxes *axes, guint64 c, guint64 z, guint64 t,
-    guint64 *page)
+NdTiffPlace
+nd_tiff_axes_place (const NdTiffAxes *axes, guint64 c, guint64 z, guint64 t)
 {
+  const NdTiffPlace none = { ND_TIFF_OWN, ND_TIFF_NONE };
   const guint64 number = plane_number (axes, c, z, t);
 
-  if (!axes->pages) {
-    *page = number;
-    return TRUE;
-  }
-  if (number >= axes->pages->len
-      || g_array_index (axes->pages, guint64, number) == G_MAXUINT64)
-    return FALSE;
-  *page = g_array_index (axes->pages, guint64, number);
-  return TRUE;
+  if (!axes->pages)
+    return number < ND_TIFF_NONE ? (NdTiffPlace){ ND_TIFF_OWN, number } : none;
+  return number < axes->pages->len
+      ? g_array_index (axes->pages, NdTiffPlace, number)
+      : none;
 }

@@ -19,11 +19,22 @@ typedef enum
 } NdTiffKind;
 
 /* A part of the pages of OME-TIFF: @count planes from (c, z, t) on are in the
- * pages from @page on. */
+ * pages from @page on of the file @file. */
 typedef struct
 {
   guint64 page, c, z, t, count;
+  guint file; /* in axes->files */
 } NdTiffPlanes;
+
+/* A page of one of the files. */
+typedef struct
+{
+  guint32 file; /* ND_TIFF_OWN: that with the description */
+  guint32 page; /* of this file */
+} NdTiffPlace;
+
+#define ND_TIFF_OWN G_MAXUINT32
+#define ND_TIFF_NONE G_MAXUINT32 /* no page */
 
 /* The time of the volume @t. */
 typedef struct
@@ -46,8 +57,17 @@ typedef struct
   gdouble seconds;             /* from volume to volume; 0: unknown */
   gboolean calibrated; /* ImageJ: values are slope * sample + intercept */
   gdouble slope, intercept;
-  NdBudget *budget;     /* set by the caller; may be NULL */
-  NdList *pages;        /* guint64: of each plane; NULL: in order */
+  NdBudget *budget;  /* set by the caller; may be NULL */
+  const gchar *name; /* of the file with the pages, set by the caller */
+  /* The pages of the file with the number @file in @files, 0 if it cannot be
+   * read; set by the caller, with @data. */
+  guint64 (*count) (gpointer data, guint file);
+  gpointer data;
+  gchar *master;        /* the file that has the OME-XML in place of this one;
+                           NULL: it has its own */
+  NdList *files;        /* gchar *: the names of the files of OME-XML, NULL:
+                           there are no others */
+  NdList *pages;        /* NdTiffPlace: of each plane; NULL: in order */
   guint64 missing;      /* OME-XML: planes that the file has not */
   NdList *times;        /* NdTiffTime, or NULL */
   const gchar *warning; /* or NULL; static */
@@ -55,27 +75,27 @@ typedef struct
 
 /* Parses @description (may be NULL) of a file with @pages pages of @width x
  * @height pixels with @samples samples. The product of channels, slices and
- * volumes is at most @pages, or images. ND_ERROR_FORMAT if the planes are in
- * several files; the message begins with "It". */
-gboolean nd_tiff_axes_parse (NdTiffAxes *axes, const gchar *description,
-    guint64 pages, guint64 width, guint64 height, guint64 samples,
-    GError **error);
+ * volumes is at most @pages, or images, unless planes are in other files or
+ * missing. Keeps what the caller set. */
+void nd_tiff_axes_parse (NdTiffAxes *axes, const gchar *description,
+    guint64 pages, guint64 width, guint64 height, guint64 samples);
 void nd_tiff_axes_clear (NdTiffAxes *axes);
+void nd_tiff_axes_clear_files (NdTiffAxes *axes);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdTiffAxes, nd_tiff_axes_clear)
 
-/* The page of plane (@c, @z, @t); FALSE if the file has none. */
-gboolean nd_tiff_axes_page (const NdTiffAxes *axes, guint64 c, guint64 z,
-    guint64 t, guint64 *page);
+/* The place of plane (@c, @z, @t); its page is ND_TIFF_NONE if no file has
+ * it. */
+NdTiffPlace nd_tiff_axes_place (const NdTiffAxes *axes, guint64 c, guint64 z,
+    guint64 t);
 
 /* ImageJ (formats/tiffimagej.c), called by nd_tiff_axes_parse(). */
 void nd_tiff_imagej_parse (NdTiffAxes *axes, const gchar *description,
     guint64 pages);
 
-/* OME-XML (formats/tiffome.c), called by nd_tiff_axes_parse(). FALSE without an
- * error if @description is not OME-XML. @planes gets what it says about the
- * pages, NdTiffPlanes; of more than @pages nothing can be true. */
-gboolean nd_tiff_ome_parse (NdTiffAxes *axes, const gchar *description,
-    guint64 pages, guint64 samples, NdList *planes, GError **error);
+/* OME-XML (formats/tiffome.c), called by nd_tiff_axes_parse(). @planes gets
+ * what it says about the pages, NdTiffPlanes. */
+void nd_tiff_ome_parse (NdTiffAxes *axes, const gchar *description,
+    guint64 pages, guint64 samples, NdList *planes);
 
 /* A unit of length in mm, or 0 if it is none. */
 gdouble nd_tiff_length_unit (const gchar *name);

@@ -6,15 +6,17 @@
  */
 #include "formats/tiffaxes.h"
 
-#include "core/error.h"
-#include "formats/headertext.h"
-
 #include <math.h>
 #include <string.h>
 
 /* The XML parser keeps the names of open elements, and the texts of a tag. */
 #define DEPTH_MAX 64
 #define TAG_MAX (16 * 1024)
+
+/* Each name of a file is compared with all before it. */
+#define FILES_MAX 4096
+#define NAME_BYTES 255
+#define PLANES_MAX (1u << 22)
 
 typedef struct
 {
@@ -26,9 +28,6 @@ typedef struct
   gboolean in_pixels; /* of the first image */
   gboolean found;     /* after its begin */
   guint images;
-  gchar *file; /* the first name of a file */
-  gboolean several_files;
-  gchar *metadata_file; /* which has the metadata of this one */
 } Reading;
 
 /* The name without the prefix of its namespace. */
@@ -116,6 +115,14 @@ read_pixels (Reading *reading, const gchar **names, const gchar **values)
   }
 }
 
+/* Of more elements than pages nothing can be true, unless other files have
+ * pages. */
+static gboolean
+may_have_more (const Reading *reading, guint have)
+{
+  return have <= reading->pages || (reading->axes->files && have < PLANES_MAX);
+}
+
 static void
 read_planes (Reading *reading, const gchar **names, const gchar **values)
 {
@@ -126,11 +133,12 @@ read_planes (Reading *reading, const gchar **names, const gchar **values)
     .z = find_count (names, values, "FirstZ", 0),
     .t = find_count (names, values, "FirstT", 0),
     .count = find_count (names, values, "PlaneCount", all ? G_MAXUINT64 : 1),
+    .file = ND_TIFF_OWN,
   };
 
   if (reading->samples > 1)
     planes.c /= reading->samples;
-  if (reading->planes->len <= reading->pages)
+  if (may_have_more (reading, reading->planes->len))
     nd_list_add (reading->planes, planes);
 }
 
@@ -148,19 +156,47 @@ read_time (Reading *reading, const gchar **names, const gchar **values)
       * time_unit (find (names, values, "DeltaTUnit"));
   if (!axes->times)
     axes->times = nd_list_new (axes->budget, sizeof (NdTiffTime));
-  if (axes->times->len < reading->pages)
+  if (may_have_more (reading, axes->times->len))
     nd_list_add (axes->times, time);
 }
 
+/* The number of a file, ND_TIFF_OWN if there are too many. The last one is
+ * looked at first, because planes of a file mostly follow each other. */
+static guint
+number_file (NdList *files, const gchar *name)
+{
+  gchar *copy;
+
+  for (guint i = files->len; i-- > 0;) {
+    if (strcmp (g_array_index (files, gchar *, i), name) == 0)
+      return i;
+  }
+  if (files->len >= FILES_MAX || strlen (name) > NAME_BYTES)
+    return ND_TIFF_OWN;
+  copy = g_strdup (name);
+  if (nd_list_add (files, copy))
+    return files->len - 1;
+  g_free (copy);
+  return ND_TIFF_OWN;
+}
+
+/* The file of the planes that were named last; without a number they are
+ * missing. */
 static void
 read_file (Reading *reading, const gchar *name)
 {
-  if (!name)
+  NdTiffAxes *axes = reading->axes;
+  NdTiffPlanes *planes;
+
+  if (!name || reading->planes->len == 0)
     return;
-  if (!reading->file)
-    reading->file = g_strdup (name);
-  else if (strcmp (reading->file, name) != 0)
-    reading->several_files = TRUE;
+  if (!axes->files)
+    axes->files = nd_list_new (axes->budget, sizeof (gchar *));
+  planes =
+      &g_array_index (reading->planes, NdTiffPlanes, reading->planes->len - 1);
+  planes->file = number_file (axes->files, name);
+  if (planes->file == ND_TIFF_OWN)
+    planes->count = 0;
 }
 
 static void
@@ -182,8 +218,8 @@ begin (GMarkupParseContext *context, const gchar *element, const gchar **names,
     read_time (reading, names, values);
   } else if (reading->in_pixels && strcmp (name, "UUID") == 0) {
     read_file (reading, find (names, values, "FileName"));
-  } else if (strcmp (name, "BinaryOnly") == 0 && !reading->metadata_file) {
-    reading->metadata_file =
+  } else if (strcmp (name, "BinaryOnly") == 0 && !reading->axes->master) {
+    reading->axes->master =
         g_strdup (find (names, values, "MetadataFile") ?: "");
   }
 }
@@ -247,22 +283,36 @@ parse_tags (GMarkupParseContext *context, const gchar *description)
   return g_markup_parse_context_end_parse (context, NULL);
 }
 
+/* A single file may have another name now. Of several, that which has the
+ * description is known by its name. */
 static void
-refuse_part (const gchar *metadata_file, GError **error)
+settle_files (NdTiffAxes *axes, NdList *planes)
 {
-  g_autofree gchar *name = nd_text_quote (metadata_file);
+  guint own = ND_TIFF_OWN;
+  guint n = 0;
 
-  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-      "It is one file of several of an OME-TIFF recording and has no metadata "
-      "of its own: the file %s has it. \"bfconvert FILE NEW.ome.tif\" of "
-      "Bio-Formats, with that file, makes one file of all",
-      name);
+  if (!axes->files)
+    return;
+  for (guint i = 0; i < axes->files->len; i++) {
+    if (g_strcmp0 (g_array_index (axes->files, gchar *, i), axes->name) == 0)
+      own = i;
+  }
+  if (axes->files->len == 1)
+    own = 0;
+  for (guint i = 0; i < planes->len; i++) {
+    NdTiffPlanes *some = &g_array_index (planes, NdTiffPlanes, i);
+
+    if (some->file == own)
+      some->file = ND_TIFF_OWN;
+    n += some->file != ND_TIFF_OWN;
+  }
+  if (n == 0)
+    nd_tiff_axes_clear_files (axes);
 }
 
-/* @error must not be NULL. */
-gboolean
+void
 nd_tiff_ome_parse (NdTiffAxes *axes, const gchar *description, guint64 pages,
-    guint64 samples, NdList *planes, GError **error)
+    guint64 samples, NdList *planes)
 {
   static const GMarkupParser parser = { .start_element = begin,
     .end_element = end };
@@ -274,21 +324,13 @@ nd_tiff_ome_parse (NdTiffAxes *axes, const gchar *description, guint64 pages,
   const gboolean ok = parse_tags (context, description);
 
   axes->kind = reading.found ? ND_TIFF_OME : ND_TIFF_PLAIN;
+  if (reading.found)
+    g_clear_pointer (&axes->master, g_free);
   if (!ok || !reading.found) {
     axes->known = FALSE;
     axes->warning = "OME-XML is damaged and not used";
   }
-  if (reading.several_files)
-    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
-        "It is one file of several of an OME-TIFF recording: \"bfconvert FILE "
-        "NEW.ome.tif\" of Bio-Formats makes one file of them");
-  else if (reading.metadata_file && !reading.found)
-    refuse_part (reading.metadata_file, error);
-  g_free (reading.file);
-  g_free (reading.metadata_file);
-  if (*error)
-    return FALSE;
+  settle_files (axes, planes);
   if (reading.images > 1 && !axes->warning)
     axes->warning = "The file has several images: the first one is read";
-  return ok && reading.found;
 }

@@ -127,8 +127,8 @@ read_page (TIFF *library, NdTiffPage *page)
   return TRUE;
 }
 
-static gboolean
-is_equal (const NdTiffPage *a, const NdTiffPage *b)
+gboolean
+nd_tiff_pages_are_alike (const NdTiffPage *a, const NdTiffPage *b)
 {
   return a->width == b->width && a->height == b->height && a->depth == b->depth
       && a->bits == b->bits && a->format == b->format
@@ -159,7 +159,7 @@ add_directory (NdTiffPages *pages, guint64 offset, guint64 *others)
     pages->page = page;
   else if (is_extra (pages->library))
     return TRUE;
-  if (is_equal (&page, &pages->page)
+  if (nd_tiff_pages_are_alike (&page, &pages->page)
       && page.compression == pages->page.compression)
     return nd_list_add (pages->offsets, offset);
   (*others)++;
@@ -416,7 +416,8 @@ nd_tiff_pages_read (NdTiffPages *pages, guint64 page, guint8 *slice,
     if (read_contiguous (pages, page, slice, stride))
       return TRUE;
   } else if (nd_tiff_pages_go_to (pages, page / depth)
-      && read_page (pages->library, &found) && is_equal (&found, &pages->page)
+      && read_page (pages->library, &found)
+      && nd_tiff_pages_are_alike (&found, &pages->page)
       && (TIFFIsTiled (pages->library)
               ? read_tiles (pages, slice, stride, page % depth)
               : read_strips (pages, slice, stride)))

@@ -41,6 +41,9 @@ typedef struct
   gsize strip_size;
 } NdTiffPages;
 
+/* TRUE if both have the same size and type. */
+gboolean nd_tiff_pages_are_alike (const NdTiffPage *a, const NdTiffPage *b);
+
 /* Finds all pages of @input, the file @path. Those of another size or type than
  * the first are counted in @others; copies of smaller size and masks are left
  * out. */

@@ -5,8 +5,8 @@
  * SECTION:element-nddemux
  * @title: nddemux
  *
- * Reads a recording (NIfTI, NRRD, MetaImage, NumPy, TIFF) from the bytes of any
- * source that can be read at any place: filesrc, giosrc, or urisourcebin. With
+ * Reads a recording in one file (docs/formats.md) from the bytes of any source
+ * that can be read at any place: filesrc, giosrc, or urisourcebin. With
  * it decodebin, uridecodebin and players open recordings. decodebin gives
  * volumes with the property caps=other/tensors, and otherwise pictures of
  * ndview. TIFF is read by nddemux alone: decodebin takes TIFF files for
@@ -499,8 +499,9 @@ gst_nd_demux_class_init (GstNdDemuxClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Recording demuxer",
       "Codec/Demuxer",
-      "Reads recorded volumes (NIfTI, NRRD, MetaImage, NumPy, TIFF) from any "
-      "source that can be read at any place, for decodebin and players",
+      "Reads recorded volumes (" ND_RECORDING_FILES
+      ") from any source that can "
+      "be read at any place, for decodebin and players",
       "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 filesrc location=heart.nii.gz ! nddemux ! ndview ! "

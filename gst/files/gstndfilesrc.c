@@ -9,17 +9,15 @@
  * Reads recorded volumes from a file, one volume per buffer. Memory holds only
  * the volume that is read, however long the recording is.
  *
- * The content of the file identifies NIfTI (also compressed as a whole), NRRD,
- * MetaImage, NumPy's .npy and TIFF; its name does not matter. A header may name
- * other files with the samples, in its own folder. Samples keep their type;
- * only int64, uint64 and samples that NIfTI scales become float32. If
- * that rounds samples, or the element ignores a part of the file, it posts a
- * warning. Any other file is read as raw
- * samples in the byte order of the machine, innermost axis first, with the size
- * and type in #GstNdFileSrc:volume-size, #GstNdFileSrc:components and
- * #GstNdFileSrc:type.
- * If the build has the option zarr, #GstNdFileSrc:location may be a folder of
- * OME-Zarr. docs/formats.md describes the formats.
+ * The content of the file identifies its format; its name does not matter. A
+ * header may name other files with the samples, in its own folder. Samples keep
+ * their type; only int64, uint64 and samples that NIfTI scales become float32.
+ * If that rounds samples, or the element ignores a part of the file, it posts a
+ * warning. Any other file is read as raw samples in the byte order of the
+ * machine, innermost axis first, with the size and type in
+ * #GstNdFileSrc:volume-size, #GstNdFileSrc:components and #GstNdFileSrc:type.
+ * #GstNdFileSrc:location may also be a folder or a pattern of files.
+ * docs/formats.md describes the formats.
  *
  * Times in the file, also irregular ones, become timestamps, counted from the
  * first volume that is read. Without times, volume n has the timestamp
@@ -482,8 +480,9 @@ gst_nd_file_src_class_init (GstNdFileSrcClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
       "Recorded volume source", "Source/File",
-      "Reads recorded volumes (NIfTI-1, NIfTI-2, NRRD, MetaImage, NumPy, TIFF, "
-      "raw) one at a time, with their times and geometry",
+      "Reads recorded volumes (" ND_RECORDING_FORMATS
+      ", raw) one at a time, with "
+      "their times and geometry",
       "The ndconv developers");
   gst_element_class_add_static_metadata (element_class, "example",
       "gst-launch-1.0 ndfilesrc location=heart.nii.gz ! ndview "

@@ -11,9 +11,9 @@
 const NdSetting gst_nd_file_src_rows[] = {
   /* Since: 0.1 */
   { "location", "Location",
-      "Path of the file to read: NIfTI-1 or NIfTI-2 (also .nii.gz), NRRD, "
-      "MetaImage, NumPy (.npy, .npz), TIFF, DICOM, HDF5 (known by their "
-      "content), a folder of OME-Zarr or DICOM, or raw samples",
+      "Path of the recording: a file of " ND_RECORDING_FILES ", known by its "
+      "content, or of raw samples; a folder of " ND_RECORDING_FOLDERS
+      "; or a pattern of such files (img_%04d.tif)",
       FIELD (STRING, location, NULL), ND_READY },
   { "volume-size", "Volume size",
       "Raw files: samples of one volume along x, y and z, as X:Y:Z (X:Y for "

@@ -385,10 +385,11 @@ ND_API gboolean nd_border_get_indices (const gchar *border, gsize size,
 
 /* --- Recordings ----------------------------------------------------------- */
 
-/* Reads a recording in a file, a volume at a time: NIfTI, NRRD, MetaImage,
- * NumPy (.npy, .npz), TIFF, or raw samples; or in a folder of OME-Zarr, if the
- * library was built with it. The content of the file determines the format. One
- * thread at a time. */
+/* Reads a recording, a volume at a time: a file of any format that
+ * docs/formats.md lists, or of raw samples; a folder of DICOM, Micro-Manager or
+ * numbered files, or of OME-Zarr, if the library was built with it; or the
+ * files of a pattern (img_%04d.tif). The content of a file determines its
+ * format. One thread at a time. */
 typedef struct _NdRecordingReader NdRecordingReader;
 
 /* @raw describes the samples of a file without a header: type, components,

@@ -50,8 +50,7 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
         verify: bool = False, **settings: Any) -> Report:
     """Filters archives: recordings, and OME-Zarr that is larger than memory.
 
-    An input is a recording in a file (NIfTI, NRRD, MetaImage, NumPy, TIFF, raw
-    samples), a local Zarr array, or an OME-Zarr group (0.4 or 0.5) of which the
+    An input is a recording (any that `Recording` reads), a local Zarr array, or an OME-Zarr group (0.4 or 0.5) of which the
     largest array is filtered. The output is a recording of the same format, or
     an OME-Zarr group. Zarr needs the package zarr, 3.0 or later.
 

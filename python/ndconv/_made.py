@@ -7,10 +7,12 @@ Copyright (C) 2026 the ndconv developers
 """
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
 import pathlib
+import re
 from typing import Any, Iterable
 
 from ._files import read_own
@@ -52,6 +54,8 @@ def describe_input(path: str) -> Any:
     if os.path.isdir(path):
         names = [os.path.join(folder, name)
                  for folder, _, found in os.walk(path) for name in found]
+    elif "%" in path and not os.path.exists(path):      # img_%04d.tif
+        names = glob.glob(re.sub(r"%\d*d", "*", path))
     found = [os.stat(name) for name in names]
     return {"files": len(found), "bytes": sum(f.st_size for f in found),
             "time": max((f.st_mtime_ns for f in found), default=0)}

@@ -17,7 +17,7 @@ from typing import Any
 FAILED, WRONG, INTERRUPTED = 1, 2, 130
 PURPOSE = "filter archives of recordings"
 DESCRIPTION = """\
-Inputs are recordings (NIfTI, NRRD, MetaImage, NumPy, TIFF, raw samples) and OME-Zarr.
+Inputs are recordings, which docs/formats.md lists, and OME-Zarr.
 Several inputs, or a pattern in quotes, give outputs of the same names in the folder
 OUTPUT. A run that was interrupted goes on if it is started again with the same options:
 finished tasks are not computed again. Until an output is complete, it has another name.

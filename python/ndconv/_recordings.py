@@ -1,4 +1,4 @@
-"""Recordings in files: NIfTI, NRRD, MetaImage, NumPy, TIFF and raw samples.
+"""Recordings in files and folders.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 Copyright (C) 2026 the ndconv developers
@@ -71,10 +71,10 @@ class Recording:
     Parameters
     ----------
     path : path
-        A file of NIfTI, NRRD, MetaImage, NumPy, TIFF, DICOM or HDF5 (Imaris,
-        BigDataViewer, UFF); its content determines the format. Also a folder of
-        a series of DICOM, or of OME-Zarr, if the library was built with it; that of
-        a wheel is not.
+        A file of NIfTI, Analyze, NRRD, MetaImage, NumPy, TIFF, DICOM or HDF5
+        (Imaris, BigDataViewer, UFF); its content determines the format. A folder of
+        DICOM, Micro-Manager or numbered files, or of OME-Zarr, if the library was
+        built with it; that of a wheel is not. A pattern of files (img_%04d.tif).
     raw : Raw, optional
         The samples of a file without a header.
     max_memory : int, optional

@@ -265,6 +265,7 @@ def axis_type(axis: str) -> str:
 def open_source(path: str, axes: str | None, raw: Raw | None,
                 max_memory: int = 0, truncated: str = "refuse") -> Source:
     """The array of a Zarr store, which is a folder, or a recording."""
-    if os.path.isdir(path):
+    if any(os.path.exists(os.path.join(path, name))
+           for name in ("zarr.json", ".zarray", ".zgroup", ".zattrs")):
         return _open_zarr(path, axes)
     return _open_recording(path, axes, raw, max_memory, truncated)

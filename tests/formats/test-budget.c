@@ -505,6 +505,75 @@ test_extension (void)
   g_remove (path);
 }
 
+static void
+add_number (GByteArray *bytes, guint32 number)
+{
+  const guint32 little = GUINT32_TO_LE (number);
+
+  g_byte_array_append (bytes, (const guint8 *) &little, 4);
+}
+
+/* Metadata of Micro-Manager, with many values and with many planes. */
+static void
+test_metadata (void)
+{
+  static const gchar slice[] =
+      "NRRD0004\ntype: uint8\ndimension: 2\nsizes: 2 2\nencoding: raw\n\nabcd";
+  g_autofree gchar *series = file_path ("mm");
+  g_autofree gchar *path = g_build_filename (series, "metadata.txt", NULL);
+  g_autofree gchar *a =
+      g_build_filename (series, "img_000000000_a_000.tif", NULL);
+  g_autofree gchar *b =
+      g_build_filename (series, "img_000000001_a_000.tif", NULL);
+  g_autoptr (GByteArray) text = g_byte_array_new ();
+
+  g_assert_cmpint (g_mkdir (series, 0777), ==, 0);
+  put_file (a, slice, sizeof (slice) - 1);
+  put_file (b, slice, sizeof (slice) - 1);
+  g_byte_array_append (text, (const guint8 *) "{", 1);
+  while (text->len < 20 * MIB) {
+    static const gchar plane[] =
+        "\"F\":{\"Frame\":1,\"Slice\":0,\"ElapsedTime-ms\":3,\"x\":[{}]},";
+
+    g_byte_array_append (text, (const guint8 *) plane, sizeof (plane) - 1);
+  }
+  put_bytes (path, text);
+  accept (series, 24 * MIB);
+  remove_all (series);
+}
+
+/* Lengths of NDTiff.index, and planes far apart. */
+static void
+test_index (void)
+{
+  g_autofree gchar *series = file_path ("ndtiff");
+  g_autofree gchar *path = g_build_filename (series, "NDTiff.index", NULL);
+  g_autoptr (GByteArray) name = g_byte_array_new ();
+  g_autoptr (GByteArray) far = g_byte_array_new ();
+
+  g_assert_cmpint (g_mkdir (series, 0777), ==, 0);
+  add_number (name, 2);
+  g_byte_array_append (name, (const guint8 *) "{}", 2);
+  add_number (name, 20 << 20);
+  add_zeros (name, (20 << 20) + 32);
+  put_bytes (path, name);
+  refuse (series, 0, ND_ERROR_READ, "ends within", 42 * MIB);
+  for (guint i = 0; i < 2; i++) {
+    g_autofree gchar *axes =
+        g_strdup_printf ("{\"time\":%u,\"z\":%u}", i * 4000, i * 4000);
+
+    add_number (far, strlen (axes));
+    g_byte_array_append (far, (const guint8 *) axes, strlen (axes));
+    add_number (far, 1);
+    g_byte_array_append (far, (const guint8 *) "x", 1);
+    for (guint k = 0; k < 8; k++)
+      add_number (far, k == 1 || k == 2);
+  }
+  put_bytes (path, far);
+  refuse (series, 0, ND_ERROR_READ, "more planes", MIB);
+  remove_all (series);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -536,6 +605,8 @@ main (int argc, char **argv)
   g_test_add_func ("/budget/bombs", test_bombs);
   g_test_add_func ("/budget/npy", test_npy);
   g_test_add_func ("/budget/extension", test_extension);
+  g_test_add_func ("/budget/metadata", test_metadata);
+  g_test_add_func ("/budget/index", test_index);
   status = g_test_run ();
   remove_folder ();
   return status;

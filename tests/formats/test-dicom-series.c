@@ -136,12 +136,23 @@ static void
 test_gaps (void)
 {
   gchar *path = make_series (NULL);
-  g_autofree gchar *extra = g_build_filename (path, "extra", NULL);
+  gchar *extra = g_build_filename (path, "extra", NULL);
   Made made = { "1.2", "1\\0\\0\\0\\1\\0", NULL, 0, 0, 9, 12.5, 0 };
   NdReader *reader;
 
   make_file (extra, &made);
   assert_refused (path, ND_ERROR_FORMAT, "files for the slice");
+  remove_series (path);
+
+  /* The scan was stopped within its last volume. */
+  path = make_series (NULL);
+  g_free (extra);
+  extra = g_strdup_printf ("%s/%u", path, 7 * (VOLUMES * SLICES - 1) % 31);
+  g_remove (extra);
+  reader = nd_reader_open_within (path, NULL, 0, ND_TRUNCATED_KEEP, NULL);
+  assert_size (reader, VOLUMES - 1, SLICES, 2, 4, 1);
+  g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "whole volumes"));
+  nd_reader_close (reader);
   remove_series (path);
 
   path = make_series (NULL);
@@ -158,6 +169,7 @@ test_gaps (void)
   made.orientation = "0\\1\\0\\0\\0\\1";
   make_file (extra, &made);
   assert_refused (path, ND_ERROR_FORMAT, "another size or orientation");
+  g_free (extra);
   remove_series (path);
 }
 
@@ -172,7 +184,7 @@ test_refused (void)
   guint8 samples[SLICES * 8];
 
   g_mkdir (path, 0700);
-  assert_refused (path, ND_ERROR_OPEN_READ, "tifffile.imread");
+  assert_refused (path, ND_ERROR_OPEN_READ, "img_0001.tif");
   remove_series (path);
   path = make_series (NULL);
   first = g_build_filename (path, "0", NULL);

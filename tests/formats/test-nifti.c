@@ -307,6 +307,93 @@ test_offset (void)
   refuse_header (header, ND_ERROR_READ, "truncated");
 }
 
+/* Analyze as nibabel reads it: the values of Spm2AnalyzeImage.affine and
+ * get_slope_inter(). */
+static void
+test_analyze (void)
+{
+  static const struct
+  {
+    gint16 voxel[3];     /* of SPM */
+    gfloat slope, shown; /* cal_max; glmax is 100 */
+    gdouble origin[3], second;
+  } rows[] = {
+    { { 0, 0, 0 }, 0, 0, { 3, -4, -3 }, 1 },
+    { { 3, 4, 5 }, 2, 0, { 6, -6, -4 }, 2 },
+    { { 3, 40, 5 }, 0, 50, { 3, -4, -3 }, 0.5 }, /* beyond the volume */
+    { { -1, 4, 5 }, NAN, 0, { -6, -6, -4 }, 1 },
+  };
+  g_autofree gchar *path = file_path ("a.hdr");
+  g_autofree gchar *samples = file_path ("a.img");
+  g_autofree gchar *matrix = file_path ("a.mat");
+  gint16 data[3 * 5 * 7];
+
+  for (guint i = 0; i < G_N_ELEMENTS (data); i++)
+    data[i] = i;
+  put_file (samples, data, sizeof (data));
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    struct nifti_1_header header = { .sizeof_hdr = 348,
+      .regular = 'r',
+      .dim = { 4, 3, 5, 7, 1 },
+      .datatype = DT_INT16,
+      .bitpix = 16,
+      .pixdim = { 0, 3, 2, 1 },
+      .scl_slope = rows[i].slope,
+      .cal_max = rows[i].shown,
+      .glmax = 100 };
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdReader) reader = NULL;
+    const NdGeometry *geometry;
+    g_autofree guint8 *volume = NULL;
+
+    memcpy ((guint8 *) &header + 253, rows[i].voxel, sizeof (rows[i].voxel));
+    put_file (path, &header, sizeof (header));
+    reader = nd_reader_open (path, NULL, &error);
+    g_assert_no_error (error);
+    geometry = &nd_reader_recording (reader)->geometry;
+    g_assert_cmpfloat (geometry->directions[0], ==, -1);
+    for (guint a = 0; a < 3; a++)
+      g_assert_cmpfloat (geometry->origin[a], ==, rows[i].origin[a]);
+    volume = g_malloc (nd_recording_volume_size (nd_reader_recording (reader)));
+    g_assert_true (nd_reader_read (reader, volume, NULL));
+    if (rows[i].second == 1)
+      g_assert_cmpint (((gint16 *) volume)[1], ==, 1);
+    else
+      g_assert_cmpfloat (((gfloat *) volume)[1], ==, rows[i].second);
+    g_assert_null (*nd_reader_warnings (reader));
+  }
+  put_file (matrix, "", 0);
+  {
+    g_autoptr (NdReader) reader = nd_reader_open (path, NULL, NULL);
+
+    g_assert_nonnull (strstr (*nd_reader_warnings (reader), "a.mat"));
+  }
+  assert_refused (samples, ND_ERROR_FORMAT, "read that file");
+  g_remove (path);
+  g_remove (samples);
+  g_remove (matrix);
+}
+
+/* Without codes, as nibabel: Nifti1Image.affine. */
+static void
+test_no_codes (void)
+{
+  struct nifti_1_header header = sound_header ();
+  g_autofree gchar *path = file_path ("codes.nii");
+  g_autoptr (GByteArray) bytes = sound_file (&header);
+  g_autoptr (NdReader) reader = NULL;
+  const NdGeometry *geometry;
+
+  put_file (path, bytes->data, bytes->len);
+  reader = nd_reader_open (path, NULL, NULL);
+  geometry = &nd_reader_recording (reader)->geometry;
+  g_assert_cmpfloat (geometry->directions[0], ==, -1);
+  g_assert_cmpfloat (geometry->directions[4], ==, 1);
+  g_assert_cmpfloat (geometry->origin[0], ==, 0.5);
+  g_assert_cmpfloat (geometry->origin[1], ==, -0.375);
+  g_assert_cmpfloat (geometry->origin[2], ==, -1);
+}
+
 static void
 test_magic (void)
 {
@@ -317,14 +404,13 @@ test_magic (void)
   refuse_header (header, ND_ERROR_FORMAT, "pair");
   memcpy (header.magic, "n+7", 4);
   refuse_header (header, ND_ERROR_FORMAT, "magic");
+  /* Analyze is known by its name. */
   memset (header.magic, 0, 4);
   header.regular = 'r';
-  refuse_header (header, ND_ERROR_FORMAT, "header of Analyze");
-  /* As nibabel writes it. */
-  header.regular = 0;
-  refuse_header (header, ND_ERROR_FORMAT, "header of Analyze");
+  refuse_header (header, ND_ERROR_FORMAT, "must end with .hdr");
 
   /* Unknown files are raw files of unknown size. */
+  header.regular = 0;
   header.dim[0] = 0;
   put_file (path, &header, sizeof (header));
   assert_refused (path, ND_ERROR_SETTINGS, "no header");
@@ -796,6 +882,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nifti/dimensions", test_dimensions);
   g_test_add_func ("/nifti/types", test_types);
   g_test_add_func ("/nifti/offset", test_offset);
+  g_test_add_func ("/nifti/analyze", test_analyze);
+  g_test_add_func ("/nifti/no-codes", test_no_codes);
   g_test_add_func ("/nifti/magic", test_magic);
   g_test_add_func ("/nifti/claims", test_claims);
   g_test_add_func ("/nifti/nifti-2", test_nifti_2);

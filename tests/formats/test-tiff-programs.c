@@ -439,6 +439,68 @@ test_stack (void)
   }
 }
 
+#define PLANE(T, FILE, IFD)                                             \
+  "<TiffData FirstT=\"" #T "\" IFD=\"" #IFD "\"><UUID FileName=\"" FILE \
+  "\">urn:uuid:1</UUID></TiffData>"
+
+/* Planes in several files, of which one may be missing; the description is in
+ * each of them, or in a file of its own. */
+static void
+test_ome_files (void)
+{
+  static const gchar text[] =
+      "<?xml version=\"1.0\"?><OME xmlns=\"x\"><Image><Pixels "
+      "DimensionOrder=\"XYZCT\" Type=\"uint16\" SizeX=\"4\" SizeY=\"3\" "
+      "SizeZ=\"1\" SizeC=\"1\" SizeT=\"4\">" PLANE (0, "b.tif", 1)
+          PLANE (1, "a.tif", 0) PLANE (2, "b.tif", 0)
+              PLANE (3, "c.tif", 0) "</Pixels></Image></OME>";
+  static const gchar only[] =
+      "<?xml version=\"1.0\"?><OME xmlns=\"x\"><BinaryOnly "
+      "MetadataFile=\"all.companion.ome\" UUID=\"urn:uuid:1\"/></OME>";
+  g_autofree gchar *companion = file_path ("all.companion.ome");
+  g_autofree gchar *a = file_path ("a.tif"), *b = file_path ("b.tif");
+  g_autofree gchar *c = file_path ("c.tif");
+  const gchar *const paths[] = { a, b };
+
+  for (guint apart = 0; apart < 2; apart++) {
+    const Kind one = { 16, 0, 1, NULL, apart ? only : text };
+    const Kind two = { 16, 0, 2, NULL, apart ? only : text };
+    const guint16 of_a[PIXELS] = { 1 }, of_c[PIXELS] = { 3 };
+    const guint16 of_b[2 * PIXELS] = { 2, [PIXELS] = 5 };
+
+    put_tiff (a, one, of_a);
+    put_tiff (b, two, of_b);
+    put_tiff (c, one, of_c);
+    if (apart) {
+      assert_refused (a, ND_ERROR_FORMAT, "all.companion.ome");
+      put_file (companion, text, strlen (text));
+    }
+    for (guint i = 0; i < 4; i++) {
+      g_autoptr (NdReader) reader = NULL;
+      const guint values[] = { 5, 1, 2, i < 2 ? 3 : 0 };
+
+      if (i == 2)
+        g_remove (c);
+      reader = open_file (paths[i % 2]);
+      assert_size (reader, 4, 1, 3, 4, 1);
+      for (guint t = 0; t < 4; t++) {
+        g_assert_true (nd_reader_seek (reader, t, NULL));
+        g_assert_cmpfloat (read_number (reader, 0), ==, values[t]);
+      }
+      g_assert_true (i < 2 || warns_of (reader, "c.tif"));
+      g_assert_true (i < 2 || warns_of (reader, "lacks 1 of the 4 planes"));
+    }
+    put_tiff (c, two, of_b);
+    put_file (c, "II*", 3);
+    {
+      g_autoptr (NdReader) reader = open_file (a);
+
+      g_assert_true (warns_of (reader, "damaged TIFF"));
+    }
+  }
+  g_remove (companion);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -447,6 +509,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   make_folder ();
   g_test_add_func ("/calibration", test_calibration);
+  g_test_add_func ("/tiff-programs/ome-files", test_ome_files);
   g_test_add_func ("/units", test_units);
   g_test_add_func ("/missing-planes", test_missing_planes);
   g_test_add_func ("/slices-of-page", test_slices_of_page);

@@ -4,8 +4,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "tests/formats/dicomfile.h"
 #include "tests/formats/recordings.h"
 
+#include <ftw.h>
 #include <unistd.h>
 
 #define VOLUMES 6
@@ -177,6 +179,101 @@ test_shared (void)
   }
 }
 
+/* The whole volumes of @path, whose samples are those of @data. */
+static void
+assert_kept (const gchar *path, const guint8 *data, gsize size, guint volumes)
+{
+  g_autofree guint8 *read = g_malloc (size);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (NdReader) reader =
+      nd_reader_open_within (path, NULL, 0, ND_TRUNCATED_KEEP, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (nd_reader_recording (reader)->volumes, ==, volumes);
+  g_assert_nonnull (strstr (nd_reader_warnings (reader)[0], "is truncated"));
+  for (guint v = 0; v < volumes; v++) {
+    g_assert_true (nd_reader_read (reader, read, NULL));
+    g_assert_cmpmem (read, size, data + v * size, size);
+  }
+}
+
+#ifdef HAVE_ZARR
+static int
+remove_entry (const char *path, const struct stat *info, int kind,
+    struct FTW *ftw)
+{
+  return remove (path);
+}
+
+/* The file of a volume is cut off. */
+static void
+test_zarr (void)
+{
+  g_autofree gchar *path = file_path ("t.zarr");
+  g_autofree gchar *shard = g_build_filename (path, "0/c/3/0/0/0", NULL);
+  g_autofree guint8 *data = g_malloc (VOLUMES * SIZE);
+  g_autofree gchar *bytes = NULL;
+  NdRecording recording = small_recording (ND_UINT8);
+  g_autoptr (GError) error = NULL;
+  gsize n;
+
+  for (gsize s = 0; s < VOLUMES * SIZE; s++)
+    data[s] = g_test_rand_int ();
+  set_shape (&recording, 40, 30, 3);
+  for (guint compress = 0; compress < 2; compress++) {
+    g_autoptr (NdWriter) writer = nd_writer_open (path, compress, &error);
+
+    g_assert_true (nd_writer_begin (writer, &recording, &error));
+    write_volumes (writer, data, SIZE, VOLUMES);
+    g_assert_true (nd_writer_finish (writer, &error));
+    g_assert_true (g_file_get_contents (shard, &bytes, &n, NULL));
+    put_file (shard, bytes, n / 2);
+    g_clear_pointer (&bytes, g_free);
+    assert_kept (path, data, SIZE, 3);
+    nftw (path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+  }
+}
+#endif
+
+/* Frames over time, plain and in fragments of RLE. */
+static void
+test_dicom (void)
+{
+  static const DicomPicture grey = { "MONOCHROME2", 1, 0, 8, 0, 0, 0 };
+  g_autofree gchar *path = file_path ("t.dcm");
+  guint8 data[VOLUMES * 8];
+
+  for (guint i = 0; i < sizeof (data); i++)
+    data[i] = g_test_rand_int ();
+  for (guint packed = 0; packed < 2; packed++) {
+    DicomFile file = dicom_new (packed ? RLE : EXPLICIT);
+
+    dicom_text (&file, 0x00181063, "DS", "40");
+    dicom_text (&file, 0x00280008, "IS", "6");
+    dicom_picture (&file, &grey);
+    dicom_head (&file, 0x7fe00010, "OB",
+        packed ? UNKNOWN_LENGTH : sizeof (data));
+    if (packed)
+      dicom_head (&file, 0xfffee000, "", 0);
+    for (guint v = 0; v < VOLUMES; v++) {
+      guint8 head[64] = { 1, 0, 0, 0, 64 }, run = 7;
+
+      if (packed) {
+        dicom_head (&file, 0xfffee000, "", sizeof (head) + 1 + 8 + 1);
+        g_byte_array_append (file.bytes, head, sizeof (head));
+        g_byte_array_append (file.bytes, &run, 1);
+      }
+      g_byte_array_append (file.bytes, data + v * 8, 8);
+      if (packed)
+        g_byte_array_append (file.bytes, &run, 1);
+    }
+    put_file (path, file.bytes->data,
+        file.bytes->len - (packed ? 2 * 82 : 2 * 8) - 3);
+    assert_kept (path, data, 8, VOLUMES - 3);
+    g_byte_array_unref (file.bytes);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -189,6 +286,10 @@ main (int argc, char **argv)
 
     g_test_add_data_func (name, GUINT_TO_POINTER (i), test_cut);
   }
+#ifdef HAVE_ZARR
+  g_test_add_func ("/truncated/zarr", test_zarr);
+#endif
+  g_test_add_func ("/truncated/dicom", test_dicom);
   g_test_add_func ("/truncated/shared", test_shared);
   status = g_test_run ();
   remove_folder ();

@@ -131,6 +131,30 @@ def main():
         assert np.abs(found - expected).max() <= 1e-7 * np.abs(expected).max()
         n += 1
 
+        # Analyze, and NIfTI without a transform: scale and affine are nibabel's.
+        for kind in (nibabel.Spm2AnalyzeImage, nibabel.AnalyzeImage,
+                     nibabel.Nifti1Pair):
+            for order in '<>':
+                data = rng.integers(-99, 99, (5, 4, 3, 2)).astype('i2')
+                header = kind.header_class(endianness=order)
+                header.set_data_dtype('i2')
+                header.set_data_shape(data.shape)
+                header.set_zooms((1.5, 2, 0.5, 1))
+                if kind is nibabel.Spm2AnalyzeImage:
+                    header['origin'][:3] = rng.integers(-2, 6, 3)
+                    header['scl_slope'] = rng.choice([0, 0.5])
+                if kind is nibabel.AnalyzeImage:
+                    header['cal_max'], header['glmax'] = 5, 20
+                source = os.path.join(folder, 'pair.hdr')
+                with open(source, 'wb') as file:
+                    header.write_to(file)
+                with open(source[:-3] + 'img', 'wb') as file:
+                    file.write(data.astype(order + 'i2').tobytes(order='F'))
+                target = os.path.join(folder, 'pair.nii')
+                pass_through(source, target)
+                compare(source, target)
+                n += 1
+
         shared = os.path.join(os.environ.get('ND_SHARED', ''), 'data')
         for name in ('greedy_img4d.nii.gz', 'sct_fmri.nii.gz'):
             source = os.path.join(shared, name)

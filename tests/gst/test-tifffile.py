@@ -246,9 +246,49 @@ def check_recording(folder):
     assert np.array_equal(tifffile.imread(out), expected)
 
 
+def check_series(folder):
+    """Numbered files, and OME-TIFF of several files, as tifffile joins them."""
+    series = os.path.join(folder, 'series')
+    os.mkdir(series)
+    data = array('u2', 12, Y, X)
+    for number, plane in enumerate(data):
+        tifffile.imwrite(os.path.join(series, 'img_%d.tif' % (number + 3)), plane)
+    joined = tifffile.imread(os.path.join(series, '*.tif'))
+    for path in series, os.path.join(series, 'img_%d.tif'):
+        found, dimensions, _, _ = read(path, 'u2', folder)
+        assert dimensions == [1, X, Y, 12], dimensions
+        assert np.array_equal(found, joined.ravel())
+        _, dimensions, _, _ = read(path, 'u2', folder, 'volume-size=%d:%d:1' % (X, Y))
+        assert dimensions == [1, X, Y, 1], dimensions
+    ome = os.path.join(folder, 'ome')
+    os.mkdir(ome)
+    data = array('u2', T, C, Z, Y, X)
+    names = ['t%d_c%d.ome.tif' % (t, c) for t in range(T) for c in range(C)]
+    for own, name in enumerate(names):
+        planes = ''.join(
+            '<TiffData FirstT="%d" FirstC="%d" IFD="0" PlaneCount="%d"><UUID '
+            'FileName="%s">urn:uuid:%d</UUID></TiffData>'
+            % (n // C, n % C, Z, names[n], n) for n in range(T * C))
+        tifffile.imwrite(
+            os.path.join(ome, name), data[own // C, own % C], metadata=None,
+            photometric='minisblack', description=(
+                '<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/'
+                'Schemas/OME/2016-06" UUID="urn:uuid:%d"><Image ID="Image:0">'
+                '<Pixels ID="Pixels:0" DimensionOrder="XYZCT" Type="uint16" '
+                'SizeX="%d" SizeY="%d" SizeZ="%d" SizeC="%d" SizeT="%d">%s'
+                '</Pixels></Image></OME>' % (own, X, Y, Z, C, T, planes)))
+    for name in names[0], names[-1]:
+        path = os.path.join(ome, name)
+        peer = tifffile.imread(path)
+        found, dimensions, _, _ = read(path, 'u2', folder)
+        assert dimensions == [C, X, Y, Z], dimensions
+        assert np.array_equal(found, np.moveaxis(
+            peer.reshape(data.shape), 1, -1).ravel())
+
+
 with tempfile.TemporaryDirectory() as folder:
     print('ND_SEED=%d' % SEED)
     for check in [check_read, check_geometry, check_plain, check_written,
-                  check_spacing, check_recording]:
+                  check_spacing, check_recording, check_series]:
         check(folder)
         print(check.__name__, 'passes')

@@ -83,6 +83,22 @@ class Recordings(unittest.TestCase):
         with self.assertRaisesRegex(ndconv.SettingsError, "shape"):
             writer.write(np.zeros((1, 2, 4), "u1"))
 
+    def test_numbered(self):
+        """Files of a folder, and of a pattern, are one recording."""
+        series = self.folder / "series"
+        series.mkdir()
+        x = np.stack([self.make(f"series/v{n}.nrrd", (1, 4, 6, 7), "uint8")[0]
+                      for n in (9, 10, 11)])
+        for path in series, series / "v%d.nrrd":
+            found = ndconv.Recording(path)
+            np.testing.assert_array_equal(
+                [found.read(n) for n in range(len(found))], x)
+            target = self.folder / f"{path.name[0]}.npy"
+            for done in (0, 1):
+                report = ndconv.run(path, target, filter="box,size=1")
+                self.assertEqual((report.failed, report.finished), ([], 1 - done))
+            np.testing.assert_array_equal(np.load(target), x)
+
     def test_closed(self):
         """Closed objects say so; a writer keeps the metadata that it needs."""
         (self.folder / "a.nrrd").write_bytes(NRRD.encode() + bytes(9 * 8 * 5
