@@ -41,7 +41,7 @@ ROOMS = {
     "scripts": "demo debugging-page",
     "docs": "*-page recipes",
     "README.md": "readme manual",
-    "gst": "conv* manual stack testsrc compat",
+    "gst": "conv* manual stack testsrc compat plugins* links",
     "gst/algorithm": "denoise structure algorithmstreams algorithms-device",
     "gst/base": "timing conv settings changes checklist irregular seeks",
     "gst/conv": "conv convcaps changes checklist lag response settings tensors "
