@@ -5,6 +5,8 @@
  */
 #include "formats/hdf5chunks.h"
 
+#include "core/written.h"
+
 #include <string.h>
 #include <zlib.h>
 
@@ -72,6 +74,7 @@ inflate_bytes (const guint8 *from, gsize n, guint8 *to, gsize *room)
   uLongf got = *room;
   const gint status = uncompress (to, &got, from, n);
 
+  nd_written (to, got);
   *room = got;
   return status == Z_OK;
 }
