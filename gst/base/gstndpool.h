@@ -10,7 +10,8 @@
 G_BEGIN_DECLS
 
 /* A buffer of @size bytes whose content is undefined, or NULL without memory:
- * gst_buffer_new_allocate() and gst_buffer_copy_deep() would end the process. */
+ * gst_buffer_new_allocate() and gst_buffer_copy_deep() would end the
+ * process. */
 GstBuffer *gst_nd_buffer_new (gsize size);
 
 /* A new buffer with the bytes of @buffer and nothing else of it. NULL without
