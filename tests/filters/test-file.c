@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "tests/fuzz/memory.h"
 #include "tests/filters/designs.h"
 
 #include <glib/gstdio.h>
@@ -314,6 +315,9 @@ test_raw (void)
   g_autofree gchar *small = g_strconcat (location, " size=3:1", NULL);
   g_autofree gchar *large = g_strconcat (location, " size=3:2", NULL);
   g_autofree gchar *wrong = g_strconcat (location, " size=0", NULL);
+  g_autofree gchar *huge = g_strconcat (location, " size=9999:9999", NULL);
+  g_autofree gchar *endless =
+      g_strconcat (location, " size=268435456:268435456", NULL);
   g_autofree gchar *finite = write_file ("finite.raw", samples, 8);
   g_autofree gchar *finite_sized = g_strconcat (finite, " size=1:2", NULL);
 
@@ -321,6 +325,11 @@ test_raw (void)
   assert_refused ("file", &axes_xy, small, ND_ERROR_READ, "16 bytes|12");
   assert_refused ("file", &axes_xy, large, ND_ERROR_READ, "16 bytes|24");
   assert_refused ("file", &axes_xy, wrong, ND_ERROR_SETTINGS, "size");
+  /* The size is compared with that of the file before it is allocated. */
+  memory_begin ();
+  assert_refused ("file", &axes_xy, huge, ND_ERROR_READ, "16 bytes|9999");
+  g_assert_cmpuint (memory_most (), <, 1 << 20);
+  assert_refused ("file", &axes_xy, endless, ND_ERROR_READ, "16 bytes");
   assert_refused ("file", &axes_xy, location, ND_ERROR_FORMAT,
       "kernel.raw|.npy|NIfTI|size");
   assert_file (finite_sized, &axes_xy, size, values);
