@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include "tests/fuzz/memory.h"
 #include "tests/filters/designs.h"
+#include "tests/fuzz/memory.h"
 
 #include <glib/gstdio.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An hour of a live stream whose peers die: OpenIGTLink -> denoising -> filter ->
+"""A live stream whose peers die: OpenIGTLink -> denoising -> filter ->
 view and file.
 
   peers.py SECONDS [RATE [SIZE]]      25 volumes a second of 32^3 samples
