@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "filters/text.h"
 #include "tests/filters/designs.h"
 #include "tests/fuzz/memory.h"
 
@@ -335,6 +336,32 @@ test_raw (void)
   assert_file (finite_sized, &axes_xy, size, values);
 }
 
+#define LARGE (1 << 20)
+
+/* Each allocation of a filter from a large file fails once. Sanitizers have a
+ * malloc of their own, which never fails. */
+static void
+test_no_memory (void)
+{
+  const gsize n = LARGE / sizeof (gfloat);
+  g_autofree gfloat *samples = g_new0 (gfloat, n);
+  g_autofree gchar *location = write_file ("large.raw", samples, LARGE);
+  g_autofree gchar *text = g_strdup_printf ("file,%s,size=64:64:64", location);
+  gboolean failed = TRUE;
+
+  for (guint i = 1; failed; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdBank) bank = NULL;
+
+    memory_fail (i, LARGE);
+    bank =
+        nd_bank_from_text (text, &axes_xyz, NULL, FALSE, FALSE, NULL, &error);
+    failed = memory_has_failed ();
+    memory_fail (0, 0);
+    g_assert_true ((bank != NULL) == (error == NULL));
+  }
+}
+
 static void
 test_no_file (void)
 {
@@ -460,6 +487,7 @@ main (int argc, char **argv)
   g_test_add_func ("/npy/cut", test_npy_cut);
   g_test_add_func ("/npy/nan", test_npy_nan);
   g_test_add_func ("/raw", test_raw);
+  g_test_add_func ("/no-memory", test_no_memory);
   g_test_add_func ("/no-file", test_no_file);
   g_test_add_func ("/nifti/sizes", test_nifti);
   g_test_add_func ("/nifti/refused", test_nifti_refused);
