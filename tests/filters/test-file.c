@@ -359,6 +359,14 @@ test_no_memory (void)
     failed = memory_has_failed ();
     memory_fail (0, 0);
     g_assert_true ((bank != NULL) == (error == NULL));
+    if (bank) {
+      g_autoptr (NdBank) copy = NULL;
+
+      memory_fail (1, LARGE);
+      copy = nd_bank_copy (bank);
+      g_assert_true (memory_has_failed () == !copy);
+      memory_fail (0, 0);
+    }
   }
 }
 
