@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/memory.h"
 #include "engine/choice.h"
 #include "engine/spread.h"
 
@@ -137,6 +138,12 @@ nd_plan_new_on (const NdJob *job, const NdRingOptions *options,
   plan->job = *job;
   plan->options = *options;
   plan->bank = nd_bank_copy (job->bank);
+  if (!plan->bank) {
+    nd_memory_set_error (error,
+        nd_size_mul (nd_filter_count (job->bank->filters[0]),
+            job->bank->n_filters, sizeof (gdouble)));
+    return NULL;
+  }
   plan->job.bank = plan->bank;
   plan->turns = 1;
   plan->backend = nd_backend_find (backend, first, error);

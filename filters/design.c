@@ -349,11 +349,15 @@ design_find_kept (const gchar *key)
 static void
 design_keep (const gchar *key, const NdBank *bank)
 {
+  NdBank *copy = nd_bank_copy (bank);
+
+  if (!copy)
+    return;
   g_mutex_lock (&kept_lock);
   g_free (kept[kept_next].key);
   g_clear_pointer (&kept[kept_next].bank, nd_bank_free);
   kept[kept_next].key = g_strdup (key);
-  kept[kept_next].bank = nd_bank_copy (bank);
+  kept[kept_next].bank = copy;
   kept_next = (kept_next + 1) % KEPT;
   g_mutex_unlock (&kept_lock);
 }

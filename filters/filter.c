@@ -71,12 +71,16 @@ nd_filter_new_product (const gchar *name, const gsize size[ND_AXES],
 NdFilter *
 nd_filter_copy (const NdFilter *filter)
 {
-  NdFilter *copy = g_new0 (NdFilter, 1);
+  const gsize bytes = nd_filter_count (filter) * sizeof (gdouble);
+  gdouble *coefficients = g_try_malloc (bytes);
+  NdFilter *copy;
 
+  if (!coefficients)
+    return NULL;
+  copy = g_new0 (NdFilter, 1);
   *copy = *filter;
   copy->name = g_strdup (filter->name);
-  copy->coefficients = g_memdup2 (filter->coefficients,
-      nd_filter_count (filter) * sizeof (gdouble));
+  copy->coefficients = memcpy (coefficients, filter->coefficients, bytes);
   return copy;
 }
 
@@ -191,14 +195,17 @@ nd_bank_get_filter (const NdBank *bank, guint response, const NdFilter **real,
 NdBank *
 nd_bank_copy (const NdBank *bank)
 {
-  NdBank *copy = g_new0 (NdBank, 1);
+  g_autoptr (NdBank) copy = g_new0 (NdBank, 1);
 
   copy->n_filters = bank->n_filters;
   copy->is_complex = bank->is_complex;
-  copy->filters = g_new (NdFilter *, bank->n_filters);
-  for (guint i = 0; i < bank->n_filters; i++)
+  copy->filters = g_new0 (NdFilter *, bank->n_filters);
+  for (guint i = 0; i < bank->n_filters; i++) {
     copy->filters[i] = nd_filter_copy (bank->filters[i]);
-  return copy;
+    if (!copy->filters[i])
+      return NULL;
+  }
+  return g_steal_pointer (&copy);
 }
 
 void

@@ -75,7 +75,7 @@ NdFilter *nd_filter_new (const gchar *name, const gsize size[ND_AXES]);
 NdFilter *nd_filter_new_product (const gchar *name, const gsize size[ND_AXES],
     gdouble *const factors[ND_AXES]);
 
-/* A copy, with all fields. */
+/* A copy, with all fields. NULL without memory. */
 NdFilter *nd_filter_copy (const NdFilter *filter);
 void nd_filter_free (NdFilter *filter);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdFilter, nd_filter_free)
@@ -144,7 +144,7 @@ void nd_bank_get_filter (const NdBank *bank, guint response,
 /* K: n_filters, or n_filters / 2 if the bank is complex. */
 guint nd_bank_responses (const NdBank *bank);
 
-/* A copy, with all filters. */
+/* A copy, with all filters. NULL without memory. */
 NdBank *nd_bank_copy (const NdBank *bank);
 void nd_bank_free (NdBank *bank);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdBank, nd_bank_free)

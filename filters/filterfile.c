@@ -82,12 +82,8 @@ load_raw (const gchar *location, File *file, const NdParameters *parameters,
 
   if (!nd_parameters_get_size (parameters, axes, 0, size, error))
     return NULL;
-  filter = nd_design_new_filter ("file", size, error);
-  if (!filter)
-    return NULL;
-
-  count = nd_filter_count (filter);
-  if (length != count * sizeof (gfloat)) {
+  count = nd_size_mul (nd_size_mul (size[0], size[1], size[2]), size[3], 1);
+  if (length != nd_size_mul (count, sizeof (gfloat), 1)) {
     g_set_error (error, ND_ERROR, ND_ERROR_READ,
         "\"%s\" has %" G_GSIZE_FORMAT " bytes, but size %" G_GSIZE_FORMAT
         ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
@@ -95,9 +91,12 @@ load_raw (const gchar *location, File *file, const NdParameters *parameters,
         "needs %" G_GSIZE_FORMAT "; leave size out if the file is .npy or "
         "NIfTI",
         location, length, size[0], size[1], size[2], size[3],
-        count * sizeof (gfloat));
+        nd_size_mul (count, sizeof (gfloat), 1));
     return NULL;
   }
+  filter = nd_design_new_filter ("file", size, error);
+  if (!filter)
+    return NULL;
   if (!filter_file_read_file (file, location, length, error))
     return NULL;
   for (gsize i = 0; i < count; i++) {

@@ -107,7 +107,7 @@ design_one (const gchar *name, const Monomial *monomial, gdouble sign,
   g_autoptr (NdBank) bank =
       monomial_design (name, monomial->band, monomial, 1, sign, error);
 
-  return bank ? nd_filter_copy (bank->filters[0]) : NULL;
+  return bank ? g_steal_pointer (&bank->filters[0]) : NULL;
 }
 
 static gboolean

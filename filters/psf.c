@@ -298,5 +298,5 @@ nd_design_wiener (const NdParameters *parameters, const NdAxes *axes,
   fit.conditions[0].even = 1;
   fit.conditions[0].value = 1;
   bank = nd_band_fit ("wiener", &band, &fit, 1, 1, error);
-  return bank ? nd_filter_copy (bank->filters[0]) : NULL;
+  return bank ? g_steal_pointer (&bank->filters[0]) : NULL;
 }

@@ -448,7 +448,7 @@ filter_text_design (const Description *description, const NdAxes *axes,
   return g_steal_pointer (&bank);
 }
 
-/* All filters of @banks in one bank. */
+/* All filters of @banks, which have none then, in one bank. */
 static NdBank *
 filter_text_join (const GPtrArray *banks, gboolean is_complex)
 {
@@ -460,7 +460,7 @@ filter_text_join (const GPtrArray *banks, gboolean is_complex)
     const NdBank *bank = banks->pdata[i];
 
     for (guint j = 0; j < bank->n_filters; j++) {
-      g_ptr_array_add (filters, nd_filter_copy (bank->filters[j]));
+      g_ptr_array_add (filters, g_steal_pointer (&bank->filters[j]));
       if (is_complex && !bank->is_complex)
         g_ptr_array_add (filters, nd_filter_new ("0", one));
     }

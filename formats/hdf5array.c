@@ -3,6 +3,8 @@
  */
 #include "formats/hdf5array.h"
 
+#include "core/written.h"
+
 #include <string.h>
 #include <zlib.h>
 
@@ -467,6 +469,8 @@ inflate_bytes (const guint8 *from, gsize n, guint8 *to, gsize *room)
 {
   uLongf got = *room;
   const gint status = uncompress (to, &got, from, n);
+
+  nd_written (to, got);
 
   *room = got;
   return status == Z_OK;

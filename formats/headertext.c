@@ -217,6 +217,33 @@ nd_text_time (const gchar *value, gint exponent, gint64 *time, gint64 *unit)
   return TRUE;
 }
 
+GString *
+nd_text_new (gsize room)
+{
+  const gsize size = room + 2;
+  gchar *memory = size > room ? g_try_malloc (size) : NULL;
+  GString *text;
+
+  if (!memory)
+    return NULL;
+  text = g_string_new (NULL);
+  g_free (text->str);
+  *text = (GString){ memory, 0, size };
+  memory[0] = '\0';
+  return text;
+}
+
+GByteArray *
+nd_text_new_bytes (gsize room)
+{
+  const gsize size = MAX (room, 1);
+  guint8 *memory = size <= G_MAXUINT / 2 ? g_try_malloc (size) : NULL;
+
+  if (!memory)
+    return NULL;
+  return g_byte_array_set_size (g_byte_array_new_take (memory, size), 0);
+}
+
 void
 nd_text_append_double (GString *string, gdouble number)
 {

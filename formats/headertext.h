@@ -62,6 +62,11 @@ gboolean nd_text_integer (const gchar *value, gint64 *number);
 gboolean nd_text_time (const gchar *value, gint exponent, gint64 *time,
     gint64 *unit);
 
+/* Empty, with memory for @room bytes, or NULL: texts that a file or a peer
+ * decides go into these, because GLib's own end the process when they grow. */
+GString *nd_text_new (gsize room);
+GByteArray *nd_text_new_bytes (gsize room);
+
 /* Appends the shortest decimal number that is read as @number. */
 void nd_text_append_double (GString *string, gdouble number);
 void nd_text_append_doubles (GString *string, const gchar *before,

@@ -328,6 +328,31 @@ append_field (NdList *text, const NdField *field)
   append_text (text, "\n");
 }
 
+/* Formats escape characters with two, and write a few words around each field
+ * and time. */
+#define WORDS 256
+
+static gsize
+fields_header_size (const NdList *fields)
+{
+  gsize size = 0;
+
+  for (guint i = 0; i < fields->len; i++) {
+    const NdField *field = &g_array_index (fields, NdField, i);
+
+    size += 2 * (strlen (field->key) + strlen (field->value)) + WORDS;
+  }
+  return size;
+}
+
+gsize
+nd_metadata_header_size (const NdMetadata *metadata)
+{
+  return fields_header_size (metadata->fields)
+      + fields_header_size (metadata->volume_fields)
+      + metadata->times->len * (gsize) WORDS;
+}
+
 gchar *
 nd_metadata_to_text (const NdMetadata *metadata)
 {

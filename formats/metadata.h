@@ -71,6 +71,9 @@ void nd_metadata_append (NdMetadata *metadata, const NdMetadata *next);
 NdMetadata *nd_metadata_slice (const NdMetadata *metadata, guint64 start,
     guint64 stop, guint64 step);
 
+/* Bytes in which any format's header holds all of it. */
+gsize nd_metadata_header_size (const NdMetadata *metadata);
+
 /* Converts all metadata to an ASCII string, which g_free() frees, and back;
  * NULL if @text is malformed, or without memory. */
 gchar *nd_metadata_to_text (const NdMetadata *metadata);

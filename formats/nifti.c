@@ -487,7 +487,7 @@ period_of (const NdRecording *recording, const NdMetadata *metadata)
       : g_array_index (times, gint64, times->len - 1) / 1e9 / (times->len - 1);
 }
 
-void
+gboolean
 nd_nifti_build (GByteArray *bytes, const NdRecording *recording,
     const NdMetadata *metadata, gsize room)
 {
@@ -516,7 +516,8 @@ nd_nifti_build (GByteArray *bytes, const NdRecording *recording,
   wide.sizeof_hdr = largest > G_MAXINT16 ? ND_NIFTI_2_SIZE : ND_NIFTI_1_SIZE;
   g_byte_array_set_size (bytes, wide.sizeof_hdr + 4);
   memset (bytes->data, 0, bytes->len);
-  nd_nifti_build_extensions (bytes, recording, metadata, room);
+  if (!nd_nifti_build_extensions (bytes, recording, metadata, room))
+    return FALSE;
   if (bytes->len < MAX (room, ND_NIFTI_ROOM)) {
     const guint at = bytes->len;
 
@@ -525,4 +526,5 @@ nd_nifti_build (GByteArray *bytes, const NdRecording *recording,
   }
   wide.vox_offset = bytes->len;
   nd_nifti_pack (&wide, bytes->data);
+  return TRUE;
 }

@@ -33,8 +33,8 @@ gboolean nd_nifti_supports (const NdRecording *recording, const gchar *path,
 
 /* Builds the header of a supported @recording and its extensions: @room bytes
  * (a multiple of 16), or more if they do not fit. NIfTI-1 if all sizes are
- * below 32768, otherwise NIfTI-2. */
-void nd_nifti_build (GByteArray *bytes, const NdRecording *recording,
+ * below 32768, otherwise NIfTI-2. FALSE without memory. */
+gboolean nd_nifti_build (GByteArray *bytes, const NdRecording *recording,
     const NdMetadata *metadata, gsize room);
 
 G_END_DECLS

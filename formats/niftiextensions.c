@@ -23,6 +23,7 @@
 #define COMMENT_BEGIN "ndconv recording\n"
 #define EXTENSION_HEAD 8
 #define EXTENSION_ALIGN 16
+#define TEXT_ROOM 1024 /* of the comment, without fields */
 
 /* FALSE if @text is not such a comment, which a byte 0 follows. */
 static gboolean
@@ -130,14 +131,18 @@ nifti_extensions_has_times (const NdRecording *recording,
 }
 
 /* Builds the last extension, padded to @room. */
-static void
+static gboolean
 build_comment (GByteArray *bytes, const NdRecording *recording,
     const NdMetadata *metadata, gboolean wide, gsize room)
 {
-  g_autoptr (GString) text = g_string_new (COMMENT_BEGIN);
-  const gsize begin = text->len;
+  g_autoptr (GString) text =
+      nd_text_new (nd_metadata_header_size (metadata) + TEXT_ROOM);
+  const gsize begin = strlen (COMMENT_BEGIN);
   gsize needed = EXTENSION_HEAD;
 
+  if (!text)
+    return FALSE;
+  g_string_append (text, COMMENT_BEGIN);
   for (guint i = 0; i < metadata->fields->len; i++) {
     const NdField *field = &g_array_index (metadata->fields, NdField, i);
 
@@ -168,9 +173,32 @@ build_comment (GByteArray *bytes, const NdRecording *recording,
     memcpy (bytes->data + at, head, sizeof (head));
     memcpy (bytes->data + at + EXTENSION_HEAD, text->str, text->len);
   }
+  return TRUE;
 }
 
-void
+/* Appends the bytes that @text has in base64. */
+static void
+build_kept (GByteArray *bytes, gint32 code, const gchar *text)
+{
+  const gsize length = strlen (text);
+  const guint at = bytes->len;
+  gint32 head[2] = { 0, code };
+  guint save = 0;
+  gint state = 0;
+  gsize n;
+
+  g_byte_array_set_size (bytes, at + EXTENSION_HEAD + length + EXTENSION_ALIGN);
+  n = g_base64_decode_step (text, length, bytes->data + at + EXTENSION_HEAD,
+      &state, &save);
+  head[0] = (EXTENSION_HEAD + n + EXTENSION_ALIGN - 1) / EXTENSION_ALIGN
+      * EXTENSION_ALIGN;
+  memcpy (bytes->data + at, head, sizeof (head));
+  memset (bytes->data + at + EXTENSION_HEAD + n, 0,
+      head[0] - EXTENSION_HEAD - n);
+  g_byte_array_set_size (bytes, at + head[0]);
+}
+
+gboolean
 nd_nifti_build_extensions (GByteArray *bytes, const NdRecording *recording,
     const NdMetadata *metadata, gsize room)
 {
@@ -179,28 +207,18 @@ nd_nifti_build_extensions (GByteArray *bytes, const NdRecording *recording,
 
   for (guint i = 0; i < metadata->fields->len; i++) {
     const NdField *field = &g_array_index (metadata->fields, NdField, i);
-    g_autofree guint8 *data = NULL;
     gint64 code;
-    gint32 head[2];
-    gsize n;
-    guint at = bytes->len;
 
-    if (!g_str_has_prefix (field->key, KEY_EXTENSION)
-        || !nd_text_integer (field->key + strlen (KEY_EXTENSION), &code)
-        || code != (gint32) code)
-      continue;
-    data = g_base64_decode (field->value, &n);
-    head[0] = (EXTENSION_HEAD + n + EXTENSION_ALIGN - 1) / EXTENSION_ALIGN
-        * EXTENSION_ALIGN;
-    head[1] = code;
-    g_byte_array_set_size (bytes, at + head[0]);
-    memset (bytes->data + at, 0, head[0]);
-    memcpy (bytes->data + at, head, sizeof (head));
-    memcpy (bytes->data + at + EXTENSION_HEAD, data, n);
+    if (g_str_has_prefix (field->key, KEY_EXTENSION)
+        && nd_text_integer (field->key + strlen (KEY_EXTENSION), &code)
+        && code == (gint32) code)
+      build_kept (bytes, code, field->value);
   }
   /* Without extensions the bytes up to the samples are padding. */
-  build_comment (bytes, recording, metadata, wide,
-      bytes->len > begin || room > ND_NIFTI_ROOM ? room : 0);
+  if (!build_comment (bytes, recording, metadata, wide,
+          bytes->len > begin || room > ND_NIFTI_ROOM ? room : 0))
+    return FALSE;
   if (bytes->len > begin)
     bytes->data[begin - 4] = 1;
+  return TRUE;
 }

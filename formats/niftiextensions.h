@@ -16,8 +16,9 @@ G_BEGIN_DECLS
 void nd_nifti_parse_extensions (NdHeader *header, guint8 *bytes, gsize at,
     gsize n, const gchar *path);
 
-/* Appends extensions to the header in @bytes, padded to @room bytes. */
-void nd_nifti_build_extensions (GByteArray *bytes, const NdRecording *recording,
-    const NdMetadata *metadata, gsize room);
+/* Appends extensions to the header in @bytes, padded to @room bytes. FALSE
+ * without memory. */
+gboolean nd_nifti_build_extensions (GByteArray *bytes,
+    const NdRecording *recording, const NdMetadata *metadata, gsize room);
 
 G_END_DECLS

@@ -537,6 +537,16 @@ is_of_index (const NdField *field)
       || strcmp (field->key, ND_INDEX_TYPE) == 0;
 }
 
+/* g_string_append_printf() would have a copy of @value. */
+static void
+append_line (GString *text, const gchar *key, const gchar *value)
+{
+  g_string_append (text, key);
+  g_string_append (text, ": ");
+  g_string_append (text, value);
+  g_string_append_c (text, '\n');
+}
+
 void
 nd_nrrd_build (GString *text, const NdRecording *recording,
     const NdMetadata *metadata, gboolean compressed, const gchar *data,
@@ -575,8 +585,7 @@ nd_nrrd_build (GString *text, const NdRecording *recording,
 
     /* A measurement frame needs a space. */
     if (is_kept (field) && (geometry->known || !strstr (field->key, "frame")))
-      g_string_append_printf (text, "%s: %s\n",
-          field->key + strlen (ND_NRRD_KEPT), field->value);
+      append_line (text, field->key + strlen (ND_NRRD_KEPT), field->value);
   }
   if (data)
     g_string_append_printf (text, "data file: %s\n", data);

@@ -436,15 +436,18 @@ write_index (GString *text, NdSequenceStyle style, const NdMetadata *metadata)
   const gchar *type = nd_metadata_get (metadata, ND_INDEX_TYPE);
   const NdList *fields = metadata->volume_fields;
 
-  g_string_append_printf (text, "axis 3 index type:=%s\naxis 3 index values:=",
+  g_string_append (text, "axis 3 index type:=");
+  g_string_append (text,
       style == ND_SEQUENCE_INDEXED && type ? type : "numeric");
+  g_string_append (text, "\naxis 3 index values:=");
   if (style == ND_SEQUENCE_INDEXED) {
     for (guint i = 0; i < fields->len; i++) {
       const NdField *field = &g_array_index (fields, NdField, i);
 
-      if (strcmp (field->key, ND_INDEX) == 0)
-        g_string_append_printf (text, "%s%s", field->volume > 0 ? " " : "",
-            field->value);
+      if (strcmp (field->key, ND_INDEX) != 0)
+        continue;
+      g_string_append (text, field->volume > 0 ? " " : "");
+      g_string_append (text, field->value);
     }
   }
   for (guint i = 0; i < metadata->times->len && style == ND_SEQUENCE_SLICER;

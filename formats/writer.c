@@ -102,6 +102,9 @@ set_write_error (NdWriter *writer, gint reason, gsize wanted, GError **error)
   return FALSE;
 }
 
+/* Of a header without its fields. */
+#define HEADER_ROOM (64 * 1024)
+
 /* Pads with comments or empty lines, which readers of the format ignore. */
 static void
 pad_text (NdWriter *writer, GString *text, gsize n)
@@ -126,10 +129,22 @@ pad_text (NdWriter *writer, GString *text, gsize n)
   }
 }
 
-static void
+/* Bytes that suffice for a header of at least @room. */
+static gsize
+header_size (const NdWriter *writer, gsize room)
+{
+  const gsize size =
+      HEADER_ROOM + nd_metadata_header_size (writer->metadata) + room;
+
+  /* Blocks of gzip. */
+  return size + size / 1024;
+}
+
+static gboolean
 build_text (NdWriter *writer, GByteArray *bytes, gsize room)
 {
-  g_autoptr (GString) text = g_string_new (NULL), end = g_string_new (NULL);
+  g_autoptr (GString) end = g_string_new (NULL);
+  g_autoptr (GString) text = nd_text_new (header_size (writer, room));
   g_autofree gchar *data = !writer->target.data_path
       ? NULL
       : g_path_get_basename (writer->finishing ? writer->target.data_path
@@ -137,6 +152,8 @@ build_text (NdWriter *writer, GByteArray *bytes, gsize room)
   const gboolean packed = writer->target.packing != ND_PACKING_NONE;
   guint too_long = 0;
 
+  if (!text)
+    return FALSE;
   if (writer->target.format == ND_TARGET_NRRD) {
     nd_nrrd_build (text, &writer->recording, writer->metadata, packed, data,
         writer->target.list, writer->target.plus);
@@ -156,36 +173,44 @@ build_text (NdWriter *writer, GByteArray *bytes, gsize room)
     writer->warning = g_strdup_printf ("%u fields are too long for MetaImage "
                                        "and are not in \"%s\"",
         too_long, writer->target.path);
+  return TRUE;
 }
 
-/* Builds the bytes before the samples, at least @room. */
+/* Builds the bytes before the samples, at least @room. NULL without memory. */
 static GByteArray *
 build_header (NdWriter *writer, gsize room)
 {
-  GByteArray *bytes = g_byte_array_new ();
+  const gsize size = header_size (writer, room);
+  g_autoptr (GByteArray) bytes = nd_text_new_bytes (size);
+  gboolean ok = TRUE;
 
+  if (!bytes)
+    return NULL;
   writer->recording.volumes = writer->volumes;
   if (writer->target.format == ND_TARGET_NRRD
       || writer->target.format == ND_TARGET_METAIMAGE) {
-    build_text (writer, bytes, room);
+    ok = build_text (writer, bytes, room);
   } else if (writer->target.format == ND_TARGET_NIFTI
       && writer->target.packing == ND_PACKING_NONE) {
-    nd_nifti_build (bytes, &writer->recording, writer->metadata, room);
+    ok = nd_nifti_build (bytes, &writer->recording, writer->metadata, room);
   } else if (writer->target.format == ND_TARGET_NIFTI) {
-    g_autoptr (GByteArray) header = g_byte_array_new ();
+    g_autoptr (GByteArray) header = nd_text_new_bytes (size);
     gsize within = room & ~(gsize) 15;
 
     while (within > 0 && nd_output_stored_size (within) > room)
       within -= 16;
-    nd_nifti_build (header, &writer->recording, writer->metadata, within);
-    nd_output_store (writer->output, bytes, header->data, header->len);
+    ok = header
+        && nd_nifti_build (header, &writer->recording, writer->metadata,
+            within);
+    if (ok)
+      nd_output_store (writer->output, bytes, header->data, header->len);
   } else if (writer->target.format == ND_TARGET_NPY) {
     nd_npy_build (bytes, &writer->recording, room);
   } else if (writer->target.format == ND_TARGET_TIFF) {
     nd_tiff_build (bytes, &writer->recording, writer->metadata, writer->ended,
         writer->target.ome);
   }
-  return bytes;
+  return ok ? g_steal_pointer (&bytes) : NULL;
 }
 
 /* .npy has no times, TIFF only their mean. NIfTI stores a rate. It needs times
@@ -221,6 +246,8 @@ estimate_room (NdWriter *writer)
     writer->metadata = (NdMetadata *) source;
   header = build_header (writer, 0);
   writer->metadata = metadata;
+  if (!header)
+    return 0;
   room = header->len;
   if (wants_times (writer))
     room =
@@ -245,6 +272,8 @@ make_room (NdWriter *writer)
   g_autoptr (GByteArray) header = build_header (writer, estimate_room (writer));
   gint reason;
 
+  if (!header)
+    return ENOMEM;
   writer->roomed = TRUE;
   writer->planes = writer->target.format == ND_TARGET_TIFF
       ? nd_tiff_planes (&writer->recording, writer->metadata)
@@ -468,6 +497,8 @@ write_header (NdWriter *writer)
   if (writer->target.format == ND_TARGET_RAW)
     return 0;
   header = build_header (writer, writer->target.data_path ? 0 : room);
+  if (!header)
+    return ENOMEM;
   if (writer->target.data_path)
     return write_apart (writer, header);
   if (header->len > room) {
@@ -476,6 +507,8 @@ write_header (NdWriter *writer)
     if (!reason && header->len < room) {
       g_byte_array_unref (header);
       header = build_header (writer, room);
+      if (!header)
+        return ENOMEM;
     }
   }
   return reason

@@ -279,15 +279,13 @@ gst_nd_test_src_alloc (GstPushSrc *src, GstBuffer **buffer)
   GstNdTestSrc *self = GST_ND_TEST_SRC (src);
   g_autoptr (GstBufferPool) pool = NULL;
   GstFlowReturn ret = GST_FLOW_ERROR;
-  gpointer data;
 
   if (!self->pattern)
     return GST_FLOW_NOT_NEGOTIATED;
   pool = gst_base_src_get_buffer_pool (GST_BASE_SRC (src));
   if (pool) {
     ret = gst_buffer_pool_acquire_buffer (pool, buffer, NULL);
-  } else if ((data = g_try_malloc (self->size))) {
-    *buffer = gst_buffer_new_wrapped (data, self->size);
+  } else if ((*buffer = gst_nd_buffer_new (self->size))) {
     ret = GST_FLOW_OK;
   }
   if (ret == GST_FLOW_ERROR) {

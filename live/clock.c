@@ -13,7 +13,8 @@
 #define FOLLOW 16 /* volumes in which the offset follows by 63 % */
 #define SLOPE 16  /* part of an interval by which the offset may change */
 
-#define DELAY_PERIOD SECOND
+/* Two of these and a message end within 2 s. */
+#define DELAY_PERIOD (SECOND / 4 * 3)
 #define DELAYS_MIN 4
 
 void

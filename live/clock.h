@@ -22,7 +22,7 @@ typedef struct
   guint64 last, last_sent; /* of the last message */
   guint64 interval;        /* between messages, by the sender's clock, ns */
   guint64 longest[2];      /* delays, of this period and the one before, ns */
-  guint64 delay_period;    /* start of this period of 1 s or more */
+  guint64 delay_period;    /* start of this period of 0.75 s or more */
   guint n_delays;          /* in this period */
   guint64 resets;          /* how often the sender's clock was set */
 } NdIgtlClock;
@@ -44,8 +44,8 @@ void nd_igtl_clock_init (NdIgtlClock *clock);
  * one. */
 guint64 nd_igtl_clock_map (NdIgtlClock *clock, guint64 sent, guint64 arrival);
 
-/* The longest time from a result to the arrival, in the last 1 to 2 s and at
- * least four messages. */
+/* The longest time from a result to the arrival, in the last 0.75 to 1.5 s and
+ * at least four messages. */
 guint64 nd_igtl_clock_delay (const NdIgtlClock *clock);
 
 G_END_DECLS

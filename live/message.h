@@ -21,6 +21,11 @@ G_BEGIN_DECLS
 #define ND_IGTL_DEVICE_SIZE 20
 #define ND_IGTL_VERSION_MAX 3
 
+/* The most bytes of a message without samples, of the metadata of one with
+ * samples, and of the fields of a volume that are sent. GLib's strings hold
+ * them, which end the process if there is no memory. */
+#define ND_IGTL_SMALL_MAX (128 * 1024)
+
 /* Character sets of strings, as IANA numbers them. */
 #define ND_IGTL_ASCII 3
 #define ND_IGTL_LATIN1 4

@@ -12,7 +12,6 @@
 #include "live/fields.h"
 
 #define SCRATCH_SIZE (16 * 1024)
-#define SMALL_MAX (16 * 1024 * 1024)
 #define GROWTH (64 * 1024)
 
 /* Nobody sends a message with a larger body, and skipping it would take
@@ -204,7 +203,7 @@ begin_content (NdReceiver *receiver)
 {
   const guint64 metadata = metadata_bytes (receiver);
   const guint64 content = receiver->left - metadata;
-  const guint64 small_max = MIN (receiver->max_size, SMALL_MAX);
+  const guint64 small_max = MIN (receiver->max_size, ND_IGTL_SMALL_MAX);
 
   if (strcmp (receiver->header.type, "IMAGE") == 0) {
     if (metadata > small_max)

@@ -35,7 +35,7 @@ typedef struct _NdReceiver NdReceiver;
 /* Messages above @max_size bytes are refused, and their bytes are discarded as
  * they arrive. So are subvolumes that need more together with their volume. The
  * receiver needs 16 KiB, and memory for one message that is not an IMAGE, which
- * may have up to 16 MiB; without this memory it is refused. */
+ * may have up to ND_IGTL_SMALL_MAX; without this memory it is refused. */
 NdReceiver *nd_receiver_new (guint64 max_size, gboolean check_crc);
 void nd_receiver_free (NdReceiver *receiver);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdReceiver, nd_receiver_free)

@@ -15,6 +15,32 @@ typedef GstBufferPoolClass GstNdPoolClass;
 static GType gst_nd_pool_get_type (void);
 G_DEFINE_TYPE (GstNdPool, gst_nd_pool, GST_TYPE_BUFFER_POOL);
 
+GstBuffer *
+gst_nd_buffer_new (gsize size)
+{
+  gpointer memory = g_try_malloc (size);
+
+  return memory ? gst_buffer_new_wrapped (memory, size) : NULL;
+}
+
+GstBuffer *
+gst_nd_buffer_copy_bytes (GstBuffer *buffer)
+{
+  const gsize size = gst_buffer_get_size (buffer);
+  GstBuffer *copy = gst_nd_buffer_new (size);
+  GstMapInfo map;
+
+  if (!copy || !gst_buffer_map (copy, &map, GST_MAP_WRITE))
+    return copy;
+  if (gst_buffer_extract (buffer, 0, map.data, size) == size) {
+    gst_buffer_unmap (copy, &map);
+    return copy;
+  }
+  gst_buffer_unmap (copy, &map);
+  gst_buffer_unref (copy);
+  return NULL;
+}
+
 static gboolean
 gst_nd_pool_set_config (GstBufferPool *pool, GstStructure *config)
 {
@@ -30,13 +56,8 @@ static GstFlowReturn
 gst_nd_pool_alloc_buffer (GstBufferPool *pool, GstBuffer **buffer,
     GstBufferPoolAcquireParams *params)
 {
-  const GstNdPool *self = (GstNdPool *) pool;
-  gpointer memory = g_try_malloc (self->size);
-
-  if (!memory)
-    return GST_FLOW_ERROR;
-  *buffer = gst_buffer_new_wrapped (memory, self->size);
-  return GST_FLOW_OK;
+  *buffer = gst_nd_buffer_new (((GstNdPool *) pool)->size);
+  return *buffer ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
 static void

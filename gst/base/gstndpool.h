@@ -1,4 +1,4 @@
-/* Buffer pools of sources.
+/* Buffers of any size, and pools of them for sources.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -10,6 +10,15 @@
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
+
+/* A buffer of @size bytes whose content is undefined, or NULL without memory:
+ * gst_buffer_new_allocate() and gst_buffer_copy_deep() would end the
+ * process. */
+GstBuffer *gst_nd_buffer_new (gsize size);
+
+/* A new buffer with the bytes of @buffer and nothing else of it. NULL without
+ * memory, or if they cannot be read. */
+GstBuffer *gst_nd_buffer_copy_bytes (GstBuffer *buffer);
 
 /* A pool of buffers in the memory of the machine, not started. Without memory
  * it returns GST_FLOW_ERROR; GStreamer's own would end the process. */

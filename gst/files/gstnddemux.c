@@ -77,11 +77,15 @@ pull (gpointer data, guint64 offset, guint8 *bytes, gsize size,
     const gchar **reason)
 {
   GstNdDemux *self = data;
-  GstBuffer *buffer = NULL;
-  gssize got;
+  const gsize n = MIN (size, PULL_BYTES);
+  /* Upstream would end the process without memory for it. */
+  g_autoptr (GstBuffer) buffer = gst_nd_buffer_new (n);
 
-  self->pull = gst_pad_pull_range (self->sink, offset,
-      (guint) MIN (size, PULL_BYTES), &buffer);
+  if (!buffer) {
+    *reason = "there is not enough memory";
+    return -1;
+  }
+  self->pull = gst_pad_pull_range (self->sink, offset, n, &buffer);
   if (self->pull == GST_FLOW_EOS) {
     /* An application may send EOS to the source. */
     self->ended = has_byte (self, offset);
@@ -91,9 +95,7 @@ pull (gpointer data, guint64 offset, guint8 *bytes, gsize size,
     *reason = "the element before nddemux stopped";
     return -1;
   }
-  got = gst_buffer_extract (buffer, 0, bytes, MIN (size, PULL_BYTES));
-  gst_buffer_unref (buffer);
-  return got;
+  return gst_buffer_extract (buffer, 0, bytes, n);
 }
 
 /* The name of the recording for messages: the path of a file of this machine,

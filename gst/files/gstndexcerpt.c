@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "gst/base/gstndcaps.h"
+#include "gst/base/gstndpool.h"
 
 ND_DEFINE_ENUM (gst_nd_truncated_enum, "GstNdTruncated",
     { ND_TRUNCATED_REFUSE, "Refuse it", "refuse" },
@@ -178,16 +179,14 @@ gst_nd_excerpt_new_buffer (const GstNdExcerpt *excerpt, GstBufferPool *pool,
 {
   const gsize size = gst_nd_volume_info_size (&excerpt->info);
   GstBuffer *buffer = NULL;
-  gpointer memory;
 
   if (pool) {
     if (gst_buffer_pool_acquire_buffer (pool, &buffer, NULL) == GST_FLOW_ERROR)
       set_no_memory (size, error);
     return buffer;
   }
-  memory = g_try_malloc (size);
-  if (memory)
-    return gst_buffer_new_wrapped (memory, size);
-  set_no_memory (size, error);
-  return NULL;
+  buffer = gst_nd_buffer_new (size);
+  if (!buffer)
+    set_no_memory (size, error);
+  return buffer;
 }

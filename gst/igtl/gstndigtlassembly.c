@@ -6,6 +6,7 @@
 #include "gst/igtl/gstndigtlassembly.h"
 
 #include "core/error.h"
+#include "gst/base/gstndpool.h"
 #include "live/imagesamples.h"
 #include "live/volume.h"
 
@@ -55,14 +56,11 @@ igtl_assembly_new_buffer (GstNdIgtlAssembly *assembly, GstBufferPool *pool,
     .flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT
   };
   GstBuffer *buffer = NULL;
-  gpointer memory;
 
   if (pool
       && gst_buffer_pool_acquire_buffer (pool, &buffer, &params) != GST_FLOW_OK)
     buffer = NULL;
-  if (!buffer && (memory = g_try_malloc (size)))
-    buffer = gst_buffer_new_wrapped (memory, size);
-  if (!buffer)
+  if (!buffer && !(buffer = gst_nd_buffer_new (size)))
     return FALSE;
   if (!gst_buffer_map (buffer, &assembly->map, GST_MAP_WRITE)) {
     gst_buffer_unref (buffer);

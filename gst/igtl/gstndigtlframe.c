@@ -5,6 +5,8 @@
  */
 #include "gst/igtl/gstndigtlframe.h"
 
+#include "gst/base/gstndpool.h"
+
 #include <string.h>
 
 /* UNKNOWN if video has no such frames. */
@@ -67,7 +69,13 @@ gst_nd_igtl_to_frame (GstBuffer *buffer, const GstVideoInfo *info,
         GST_VIDEO_INFO_HEIGHT (info), 1, (gsize *) offsets, (gint *) strides);
     return buffer;
   }
-  padded = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (info), NULL);
+  padded = gst_nd_buffer_new (GST_VIDEO_INFO_SIZE (info));
+  if (!padded) {
+    gst_buffer_unref (buffer);
+    return NULL;
+  }
+  /* The padding of rows must not be old memory. */
+  gst_buffer_memset (padded, 0, 0, -1);
   gst_buffer_copy_into (padded, buffer,
       GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
   if (gst_video_frame_map (&frame, info, padded, GST_MAP_WRITE)) {

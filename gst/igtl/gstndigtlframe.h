@@ -21,7 +21,8 @@ G_BEGIN_DECLS
 GstCaps *gst_nd_igtl_possible_caps (const GstNdVolumeInfo *info);
 
 /* @buffer, whose rows have no padding, as a frame of @info; with a GstVideoMeta
- * or, without @has_meta, copied if rows of @info are padded. Takes @buffer. */
+ * or, without @has_meta, copied if rows of @info are padded. Takes @buffer.
+ * NULL without memory. */
 GstBuffer *gst_nd_igtl_to_frame (GstBuffer *buffer, const GstVideoInfo *info,
     gboolean has_meta);
 

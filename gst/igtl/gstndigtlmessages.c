@@ -242,35 +242,48 @@ live_fields (GstNdIgtlFields *fields, gint64 time)
   return NULL;
 }
 
-static void
-igtl_messages_add (GArray *to, const NdMetadata *metadata, guint64 volume)
+/* Adds the fields that @room bytes are enough for. Returns how many are not
+ * added. */
+static guint
+igtl_messages_add (GArray *to, const NdMetadata *metadata, guint64 volume,
+    gsize *room)
 {
   const NdField *field;
-  guint n;
+  guint n, left_out = 0;
 
   field = nd_metadata_of_volume (metadata, volume, &n);
   for (guint i = 0; i < n; i++) {
     const NdIgtlField copy = { field[i].key, field[i].value };
+    const gsize size =
+        sizeof (copy) + strlen (field[i].key) + strlen (field[i].value);
 
+    if (size > *room) {
+      left_out++;
+      continue;
+    }
+    *room -= size;
     g_array_append_val (to, copy);
   }
+  return left_out;
 }
 
 GArray *
 gst_nd_igtl_fields_find (GstNdIgtlFields *fields, GstClockTime timestamp,
-    NdMetadata **owner)
+    NdMetadata **owner, guint *left_out)
 {
   GArray *found = g_array_new (FALSE, FALSE, sizeof (NdIgtlField));
   const NdMetadata *recording = fields->recording;
   const gint64 time = timestamp;
+  gsize room = ND_IGTL_SMALL_MAX;
   guint low = 0, high;
 
   *owner = NULL;
+  *left_out = 0;
   if (!GST_CLOCK_TIME_IS_VALID (timestamp))
     return found;
   *owner = live_fields (fields, time);
   if (*owner)
-    igtl_messages_add (found, *owner, 0);
+    *left_out = igtl_messages_add (found, *owner, 0, &room);
   if (!recording)
     return found;
   high = recording->times->len;
@@ -284,6 +297,6 @@ gst_nd_igtl_fields_find (GstNdIgtlFields *fields, GstClockTime timestamp,
   }
   if (low < recording->times->len
       && g_array_index (recording->times, gint64, low) == time)
-    igtl_messages_add (found, recording, low);
+    *left_out += igtl_messages_add (found, recording, low, &room);
   return found;
 }

@@ -72,8 +72,9 @@ void gst_nd_igtl_fields_take (GstNdIgtlFields *fields, NdMetadata *metadata,
     gboolean live);
 
 /* The fields (NdIgtlField) of the volume with this timestamp, whose texts
- * belong to @owner, which the caller unrefs, and to @fields. */
+ * belong to @owner, which the caller unrefs, and to @fields. Counts in
+ * @left_out those that ND_IGTL_SMALL_MAX leaves no room for. */
 GArray *gst_nd_igtl_fields_find (GstNdIgtlFields *fields, GstClockTime time,
-    NdMetadata **owner);
+    NdMetadata **owner, guint *left_out);
 
 G_END_DECLS

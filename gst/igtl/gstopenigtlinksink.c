@@ -41,6 +41,7 @@
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
+#include "gst/base/gstndpool.h"
 #include "gst/base/gstndproperties.h"
 #include "gst/base/gstndvideolayout.h"
 #include "gst/gstndelements.h"
@@ -278,8 +279,8 @@ pack_frame (GstOpenIGTLinkSink *self, GstBuffer *buffer)
 
   if (!gst_video_frame_map (&frame, &self->video_info, buffer, GST_MAP_READ))
     return NULL;
-  packed = gst_buffer_new_allocate (NULL, self->size, NULL);
-  if (gst_buffer_map (packed, &map, GST_MAP_WRITE)) {
+  packed = gst_nd_buffer_new (self->size);
+  if (packed && gst_buffer_map (packed, &map, GST_MAP_WRITE)) {
     gst_nd_frame_copy (&frame, map.data);
     gst_buffer_unmap (packed, &map);
   }
@@ -300,7 +301,7 @@ keep_buffer (GstBuffer *buffer)
     gst_buffer_pool_config_get_params (config, NULL, NULL, NULL, &max);
     gst_structure_free (config);
   }
-  return max > 0 ? gst_buffer_copy_deep (buffer) : gst_buffer_ref (buffer);
+  return max > 0 ? gst_nd_buffer_copy_bytes (buffer) : gst_buffer_ref (buffer);
 }
 
 /* The time of the volume in ns since 1970. */
@@ -336,13 +337,15 @@ send_volume (GstOpenIGTLinkSink *self, GstNdIgtlUnit *unit, GstBuffer *buffer,
   const GstNdIgtlLetterhead head = { self->settings.version,
     self->settings.device_name, time_of_day (self, buffer), &self->message_id };
   g_autoptr (NdMetadata) owner = NULL;
-  g_autoptr (GArray) fields =
-      gst_nd_igtl_fields_find (&self->fields, GST_BUFFER_PTS (buffer), &owner);
+  guint left_out;
+  g_autoptr (GArray) fields = gst_nd_igtl_fields_find (&self->fields,
+      GST_BUFFER_PTS (buffer), &owner, &left_out);
 
   gst_nd_igtl_build_messages (unit, &head, &self->info, fields);
-  if (head.version < 2) {
+  left_out += head.version < 2 ? fields->len : 0;
+  if (left_out > 0) {
     GST_OBJECT_LOCK (self);
-    self->fields_unsent += fields->len;
+    self->fields_unsent += left_out;
     GST_OBJECT_UNLOCK (self);
   }
   gst_nd_igtl_output_send (self->output, unit, to_peers);
@@ -353,7 +356,7 @@ gst_openigtlink_sink_render (GstBaseSink *sink, GstBuffer *buffer)
 {
   GstOpenIGTLinkSink *self = GST_OPENIGTLINK_SINK (sink);
   const gboolean has_peers = gst_nd_igtl_output_has_peers (self->output);
-  GstNdIgtlUnit *unit = NULL;
+  GstNdIgtlUnit *unit;
   GstBuffer *kept;
 
   if (self->size == 0)
@@ -366,8 +369,16 @@ gst_openigtlink_sink_render (GstBaseSink *sink, GstBuffer *buffer)
   GST_OBJECT_UNLOCK (self);
   /* Without a client, too: the next one may ask for the last volume. */
   kept = self->is_video ? pack_frame (self, buffer) : keep_buffer (buffer);
-  if (kept)
-    unit = gst_nd_igtl_unit_new_volume (kept, self->size);
+  if (!kept) {
+    GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
+        ("A volume of %" G_GSIZE_FORMAT
+         " bytes cannot be kept for clients: there is no memory for it, or its "
+         "buffer cannot be read",
+            self->size),
+        (NULL));
+    return GST_FLOW_ERROR;
+  }
+  unit = gst_nd_igtl_unit_new_volume (kept, self->size);
   if (!unit) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
         ("A buffer of %" G_GSIZE_FORMAT

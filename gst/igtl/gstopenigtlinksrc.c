@@ -414,6 +414,7 @@ push_fields (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
   g_autofree gchar *matrix = changed_matrix (self, volume);
   g_autoptr (NdMetadata) metadata = nd_metadata_new (NULL);
   const gint64 time = GST_BUFFER_PTS (volume->buffer);
+  GstEvent *event;
 
   /* The first event has the origin of times. */
   if (!matrix && volume->fields->len == 0 && self->delivered > 0)
@@ -428,8 +429,9 @@ push_fields (GstOpenIGTLinkSrc *self, const GstNdIgtlVolume *volume)
   }
   if (matrix)
     nd_metadata_add_to_volume (metadata, 0, ND_IGTL_MATRIX_KEY, matrix);
-  gst_pad_push_event (GST_BASE_SRC_PAD (self),
-      gst_nd_metadata_to_live_event (metadata));
+  event = gst_nd_metadata_to_live_event (metadata);
+  if (event)
+    gst_pad_push_event (GST_BASE_SRC_PAD (self), event);
 }
 
 static GstFlowReturn
@@ -453,9 +455,16 @@ gst_openigtlink_src_create (GstPushSrc *src, GstBuffer **buffer)
   self->delivered++;
   GST_OBJECT_UNLOCK (self);
   *buffer = g_steal_pointer (&volume->buffer);
-  if (self->is_video)
-    *buffer =
-        gst_nd_igtl_to_frame (*buffer, &self->video_info, self->has_video_meta);
+  if (self->is_video
+      && !(*buffer = gst_nd_igtl_to_frame (*buffer, &self->video_info,
+               self->has_video_meta))) {
+    GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
+        ("No memory for a frame of %" G_GSIZE_FORMAT
+         " bytes: a smaller max-message-size refuses large images",
+            GST_VIDEO_INFO_SIZE (&self->video_info)),
+        (NULL));
+    return GST_FLOW_FLUSHING;
+  }
   GST_LOG_OBJECT (self, "pushing %" GST_PTR_FORMAT, *buffer);
   return GST_FLOW_OK;
 }

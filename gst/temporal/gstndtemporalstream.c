@@ -5,6 +5,7 @@
 #include "gst/temporal/gstndtemporalprivate.h"
 
 #include "gst/base/gstndanchor.h"
+#include "gst/base/gstndpool.h"
 #include "gst/temporal/gstndtemporallatency.h"
 #include "gst/temporal/gstndtemporalpending.h"
 #include <gst/video/video.h>
@@ -183,18 +184,9 @@ static GstBuffer *
 copy_volume (const GstNdMap *map)
 {
   GstVideoMeta *meta = gst_buffer_get_video_meta (map->buffer);
-  const gsize size = gst_buffer_get_size (map->buffer);
-  guint8 *data = g_try_malloc (size);
-  GstBuffer *copy;
+  GstBuffer *copy = gst_nd_buffer_copy_bytes (map->buffer);
 
-  if (!data)
-    return NULL;
-  if (gst_buffer_extract (map->buffer, 0, data, size) < size) {
-    g_free (data);
-    return NULL;
-  }
-  copy = gst_buffer_new_wrapped (data, size);
-  if (meta)
+  if (copy && meta)
     gst_buffer_add_video_meta_full (copy, meta->flags, meta->format,
         meta->width, meta->height, meta->n_planes, meta->offset, meta->stride);
   return copy;

@@ -5,7 +5,9 @@
  */
 #include "filters/filterfile.h"
 #include "filters/filterrecording.h"
+#include "filters/text.h"
 #include "tests/filters/designs.h"
+#include "tests/fuzz/memory.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -316,6 +318,9 @@ test_raw (void)
   g_autofree gchar *small = g_strconcat (location, " size=3:1", NULL);
   g_autofree gchar *large = g_strconcat (location, " size=3:2", NULL);
   g_autofree gchar *wrong = g_strconcat (location, " size=0", NULL);
+  g_autofree gchar *huge = g_strconcat (location, " size=9999:9999", NULL);
+  g_autofree gchar *endless =
+      g_strconcat (location, " size=268435456:268435456", NULL);
   g_autofree gchar *finite = write_file ("finite.raw", samples, 8);
   g_autofree gchar *finite_sized = g_strconcat (finite, " size=1:2", NULL);
 
@@ -323,9 +328,48 @@ test_raw (void)
   assert_refused ("file", &axes_xy, small, ND_ERROR_READ, "16 bytes|12");
   assert_refused ("file", &axes_xy, large, ND_ERROR_READ, "16 bytes|24");
   assert_refused ("file", &axes_xy, wrong, ND_ERROR_SETTINGS, "size");
+  /* The size is compared with that of the file before it is allocated. */
+  memory_begin ();
+  assert_refused ("file", &axes_xy, huge, ND_ERROR_READ, "16 bytes|9999");
+  g_assert_cmpuint (memory_most (), <, 1 << 20);
+  assert_refused ("file", &axes_xy, endless, ND_ERROR_READ, "16 bytes");
   assert_refused ("file", &axes_xy, location, ND_ERROR_FORMAT,
       "kernel.raw|.npy|NIfTI|size");
   assert_file (finite_sized, &axes_xy, size, values);
+}
+
+#define LARGE (1 << 20)
+
+/* Each allocation of a filter from a large file fails once. Sanitizers have a
+ * malloc of their own, which never fails. */
+static void
+test_no_memory (void)
+{
+  const gsize n = LARGE / sizeof (gfloat);
+  g_autofree gfloat *samples = g_new0 (gfloat, n);
+  g_autofree gchar *location = write_file ("large.raw", samples, LARGE);
+  g_autofree gchar *text = g_strdup_printf ("file,%s,size=64:64:64", location);
+  gboolean failed = TRUE;
+
+  for (guint i = 1; failed; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdBank) bank = NULL;
+
+    memory_fail (i, LARGE);
+    bank =
+        nd_bank_from_text (text, &axes_xyz, NULL, FALSE, FALSE, NULL, &error);
+    failed = memory_has_failed ();
+    memory_fail (0, 0);
+    g_assert_true ((bank != NULL) == (error == NULL));
+    if (bank) {
+      g_autoptr (NdBank) copy = NULL;
+
+      memory_fail (1, LARGE);
+      copy = nd_bank_copy (bank);
+      g_assert_true (memory_has_failed () == !copy);
+      memory_fail (0, 0);
+    }
+  }
 }
 
 static void
@@ -475,6 +519,7 @@ main (int argc, char **argv)
   g_test_add_func ("/npy/cut", test_npy_cut);
   g_test_add_func ("/npy/nan", test_npy_nan);
   g_test_add_func ("/raw", test_raw);
+  g_test_add_func ("/no-memory", test_no_memory);
   g_test_add_func ("/no-file", test_no_file);
   g_test_add_func ("/nifti/sizes", test_nifti);
   g_test_add_func ("/nifti/refused", test_nifti_refused);
