@@ -5,6 +5,7 @@
 
 #include "core/threads.h"
 #include "cpu/kernels.h"
+#include "cpu/linefft.h"
 #include "cpu/stencil.h"
 
 #include <math.h>
@@ -16,6 +17,8 @@
 /* Seconds on one core. They hardly depend on the instruction set. */
 #define PAD_TIME TIME (0.4e-9)   /* to convert one padded sample */
 #define STORE_TIME TIME (0.3e-9) /* to write one response */
+#define TILE_PAD_TIME TIME (0.1e-9)
+#define TILE_STORE_TIME TIME (0.15e-9)
 #define PASS_TIME TIME (0.25e-9) /* per sample of a pass, without taps */
 #define READ_TIME TIME (0.1e-9)  /* to read a sample of a volume of a window */
 
@@ -37,6 +40,12 @@
 
 /* Per complex number of a pass of transforms, without the transform. */
 #define GATHER_TIME TIME (2.5e-9)
+
+/* A pass of a box takes as long as one of so many taps. */
+#define BOX_TAPS 16
+
+/* Per product of two complex numbers of spectra. */
+#define PRODUCT_TIME TIME (0.4e-9)
 
 /* To read a float of a spectrum in the ring of a window. */
 #define SPECTRUM_TIME TIME (0.1e-9)
@@ -90,20 +99,30 @@ count_early (const NdFilter *f, const NdReach *reach)
 }
 
 /* The factor by which blocks compute more than the volume: they are whole
- * vectors wide and ND_BLOCK_ROWS rows high. */
+ * vectors wide and ND_BLOCK_ROWS rows high, or ND_BLOCK_ROWS parts of a line
+ * that stays in place (cpu/tiles.c). */
 static gdouble
-block_waste (const NdJob *job)
+block_waste (const NdJob *job, gboolean in_place)
 {
   gdouble x = job->shape.size[0], y = job->shape.size[1];
   gdouble vector = nd_kernels ()->vector;
+  const gdouble line = ND_BLOCK_ROWS * ND_BLOCK_MAX_WIDTH;
 
+  if (in_place
+      && padded_samples (job) <= job->shape.components
+              * (x + nd_job_reach (job).high[0] - nd_job_reach (job).low[0]))
+    return ceil (x / line) * line / x;
   return ceil (x / vector) * vector / x * ceil (y / ND_BLOCK_ROWS)
       * ND_BLOCK_ROWS / y;
 }
 
 gdouble
-nd_cost_direct (const NdJob *job, gboolean ahead)
+nd_cost_direct (const NdJob *job, const NdRingOptions *options)
 {
+  const gboolean ahead = options->ahead;
+  /* Rows that are converted just before they are read stay in the cache. */
+  const gdouble pad = options->in_place ? TILE_PAD_TIME : PAD_TIME;
+  const gdouble store = options->in_place ? TILE_STORE_TIME : STORE_TIME;
   const NdKernels *kernels = nd_kernels ();
   const NdReach reach = nd_job_reach (job);
   gdouble taps = 0, begun = 0;
@@ -120,11 +139,22 @@ nd_cost_direct (const NdJob *job, gboolean ahead)
     }
     taps += nonzero / (dense ? kernels->dense_rate : kernels->sparse_rate);
   }
-  return (padded_samples (job) * PAD_TIME
+  return (padded_samples (job) * pad
              + samples (job)
-                 * (taps * block_waste (job) + begun
-                     + job->bank->n_filters * STORE_TIME))
+                 * (taps * block_waste (job, options->in_place) + begun
+                     + job->bank->n_filters * store))
       / nd_threads ();
+}
+
+static gboolean
+is_flat (const NdFilter *f)
+{
+  const gsize n = nd_filter_count (f);
+  gsize i = 1;
+
+  while (i < n && f->coefficients[i] == f->coefficients[0])
+    i++;
+  return i == n;
 }
 
 gdouble
@@ -136,10 +166,12 @@ nd_cost_separable (const NdJob *job)
 
   for (guint k = 0; k < n_filters; k++) {
     const NdFilter *f = job->bank->filters[k];
+    const gboolean flat = is_flat (f);
 
     for (guint a = 0; a < ND_AXES; a++)
-      seconds += f->size[a] / nd_kernels ()->dense_rate
-          + (a < 3 && f->size[a] > 1 ? PASS_TIME : 0);
+      seconds += (flat ? MIN (f->size[a], BOX_TAPS) : f->size[a])
+              / nd_kernels ()->dense_rate
+          + (a < 2 || (a == 2 && f->size[a] > 1) ? PASS_TIME : 0);
     if (reach.slots > 1)
       seconds += reach.slots * READ_TIME + STORE_TIME;
   }
@@ -149,15 +181,15 @@ nd_cost_separable (const NdJob *job)
 gdouble
 nd_cost_transform (gsize n)
 {
-  /* Fitted to measurements of KissFFT 131.1.0 (float) for sizes 16 to 2200;
-   * within 13 % of them. */
+  /* Fitted to measurements with AVX-512 for sizes 64 to 4096; within 25 % of
+   * them. */
   static const struct
   {
     gsize radix;
     gdouble time;
-  } steps[] = { { 4, 0.39e-9 }, { 2, 0.52e-9 }, { 3, 0.44e-9 },
-    { 5, 0.24e-9 } };
-  gdouble time = 5.4e-9;
+  } steps[] = { { 4, 0.15e-9 }, { 2, 0.13e-9 }, { 3, 0.14e-9 },
+    { 5, 0.17e-9 } };
+  gdouble time = 0;
   gsize left = n;
 
   for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
@@ -166,7 +198,7 @@ nd_cost_transform (gsize n)
       time += steps[i].time;
     }
   }
-  return left == 1 ? n * TIME (time) : INFINITY;
+  return left == 1 ? n * TIME (time) * nd_line_kernels ()->slowness : INFINITY;
 }
 
 gdouble
@@ -179,8 +211,7 @@ nd_cost_fft_whole (const NdJob *job, const gsize size[3], guint spectra)
     transform +=
         GATHER_TIME + (size[a] > 1 ? nd_cost_transform (size[a]) / size[a] : 0);
   return job->shape.components * numbers
-      * (transform * (1 + job->bank->n_filters)
-          + spectra / nd_kernels ()->spectrum_rate)
+      * (transform * (1 + job->bank->n_filters) + spectra * PRODUCT_TIME)
       / nd_threads ();
 }
 

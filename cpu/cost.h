@@ -11,9 +11,9 @@
 
 G_BEGIN_DECLS
 
-/* @ahead: sums are begun ahead, which takes longer in all. Of these sums only
- * a share is counted. */
-gdouble nd_cost_direct (const NdJob *job, gboolean ahead);
+/* With options->ahead sums are begun ahead, which takes longer in all. Of these
+ * sums only a share is counted. */
+gdouble nd_cost_direct (const NdJob *job, const NdRingOptions *options);
 
 /* For jobs that nd_job_check_separable() accepts. */
 gdouble nd_cost_separable (const NdJob *job);
@@ -27,8 +27,9 @@ gdouble nd_cost_fft_whole (const NdJob *job, const gsize size[3],
 gdouble nd_cost_fft_blocks (const NdJob *job, const NdFftBlock *block,
     gsize pairs, gsize planes, guint spectra);
 
-/* Seconds of a transform (cpu/linefft.h) of @n complex numbers on one core.
- * INFINITY if @n has prime factors above 5, for which there is no butterfly. */
+/* Seconds of a transform (cpu/linefft.h) of @n complex numbers of one lane, on
+ * one core. INFINITY if @n has prime factors above 5, for which there is no
+ * butterfly. */
 gdouble nd_cost_transform (gsize n);
 
 G_END_DECLS

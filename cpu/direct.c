@@ -19,6 +19,8 @@
 typedef struct
 {
   NdJob job;
+  NdBank *folded; /* the bank of the job, if components are folded */
+  NdSamples out;  /* of respond */
   NdReach reach;
   gboolean by_tiles; /* has tiles and no ring */
   NdTiles tiles;
@@ -41,7 +43,7 @@ typedef struct
 static gdouble
 direct_cost (const NdJob *job, const NdRingOptions *options, GError **error)
 {
-  return nd_cost_direct (job, options->ahead);
+  return nd_cost_direct (job, options);
 }
 
 static gboolean
@@ -66,29 +68,106 @@ make_begun (Direct *d, GError **error)
   return TRUE;
 }
 
+/* Components are filtered together, as samples of one component in longer rows,
+ * if the filters have so few taps that to take the components apart takes
+ * longer than single taps. */
+#define FOLDED_TAPS 32
+#define FOLDED_COMPONENTS 16
+
+static gboolean
+may_fold (const NdJob *job, const NdRingOptions *options)
+{
+  gsize taps = 0;
+
+  for (guint k = 0; k < job->bank->n_filters; k++)
+    taps = MAX (taps, nd_filter_count (job->bank->filters[k]));
+  return options->in_place && job->shape.components > 1
+      && job->shape.components <= FOLDED_COMPONENTS && !nd_job_combines (job)
+      && taps <= FOLDED_TAPS;
+}
+
+static NdFilter *
+fold_filter (const NdFilter *f, gsize components)
+{
+  const gsize nx = f->size[0], rows = nd_filter_count (f) / nx;
+  const gsize size[ND_AXES] = { (nx - 1) * components + 1, f->size[1],
+    f->size[2], f->size[3] };
+  NdFilter *folded = nd_filter_new (f->name, size);
+  gint low[ND_AXES], high[ND_AXES];
+
+  nd_filter_reach (f, low, high);
+  memcpy (folded->origin, f->origin, sizeof (f->origin));
+  folded->origin[0] =
+      high[0] * (gint) components - (gint) (folded->size[0] / 2);
+  for (gsize r = 0; r < rows; r++)
+    for (gsize x = 0; x < nx; x++)
+      folded->coefficients[r * size[0] + x * components] =
+          f->coefficients[r * nx + x];
+  return folded;
+}
+
+static void
+fold_job (Direct *d)
+{
+  const gsize components = d->job.shape.components;
+  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
+
+  for (guint k = 0; k < d->job.bank->n_filters; k++)
+    g_ptr_array_add (filters,
+        fold_filter (d->job.bank->filters[k], components));
+  d->job.bank = d->folded = nd_bank_new (filters);
+  d->job.shape.size[0] *= components;
+  d->job.shape.components = 1;
+  d->reach = nd_job_reach (&d->job);
+}
+
+/* @samples of the job, whose components are folded. */
+static NdSamples
+folded_samples (const Direct *d, const NdSamples *samples, NdSampleType type)
+{
+  NdSamples folded = *samples;
+
+  if (d->folded)
+    folded.sample = nd_sample_size (type);
+  return folded;
+}
+
 static void direct_destroy (gpointer state);
 
 static gpointer
 direct_create (const NdJob *job, const NdRingOptions *options, GError **error)
 {
+  const gsize components = job->shape.components;
   Direct *d = g_new0 (Direct, 1);
 
   d->job = *job;
   d->reach = nd_job_reach (job);
-  d->by_tiles = !options->border_volumes && nd_tiles_fit (job, &d->reach);
+  d->by_tiles = nd_tiles_fit (job, &d->reach, options);
+  if (d->by_tiles && may_fold (job, options)) {
+    fold_job (d);
+    job = &d->job;
+  }
+  /* Parts of a line are whole blocks (cpu/tiles.c). */
   if (!nd_output_init (&d->output, job,
-          nd_stencil_layer_floats (job->shape.size[0]), nd_threads (), error)) {
+          nd_stencil_layer_floats (MAX (job->shape.size[0],
+              ND_BLOCK_MAX_WIDTH)),
+          nd_threads (), error)) {
+    g_clear_pointer (&d->folded, nd_bank_free);
     g_free (d);
     return NULL;
   }
   if (d->by_tiles
-          ? !nd_tiles_init (&d->tiles, job, &d->reach, d->output.group, error)
+          ? !nd_tiles_init (&d->tiles, job, &d->reach, options, d->output.group,
+                error)
           : !nd_padded_init (&d->ring, job, &d->reach,
                 d->reach.slots + (options->border_volumes ? 1 : 0), error)) {
     nd_output_clear (&d->output);
+    g_clear_pointer (&d->folded, nd_bank_free);
     g_free (d);
     return NULL;
   }
+  if (d->folded)
+    nd_pad_fold (&d->tiles.pad, job->border, components);
   d->stencils = g_new (NdStencil, job->bank->n_filters);
   for (guint k = 0; k < job->bank->n_filters; k++) {
     nd_stencil_init (&d->stencils[k], job->bank->filters[k], d->reach.low,
@@ -121,6 +200,7 @@ direct_destroy (gpointer state)
   nd_output_clear (&d->output);
   nd_padded_clear (&d->ring);
   nd_tiles_clear (&d->tiles);
+  g_clear_pointer (&d->folded, nd_bank_free);
   g_free (d);
 }
 
@@ -142,7 +222,9 @@ direct_push (gpointer state, guint slot, const NdSamples *volume)
   Direct *d = state;
 
   if (d->by_tiles) {
-    nd_tiles_push (&d->tiles, volume);
+    const NdSamples folded = folded_samples (d, volume, d->job.in_type);
+
+    nd_tiles_push (&d->tiles, &folded);
     return;
   }
   for (guint i = 0; d->begun_valid && i + 1 < d->reach.slots; i++)
@@ -220,8 +302,9 @@ direct_respond (gpointer state, const gint *slots, const NdScale *scale,
     .n_volumes = d->reach.slots,
     .begun = begun ? d->begun_sums : NULL };
 
+  d->out = folded_samples (d, out, d->job.out_type);
   d->output.scale = scale;
-  d->output.out = out;
+  d->output.out = &d->out;
   for (gsize first = 0; first < d->job.shape.components; first += group) {
     bank.component = first;
     if (d->by_tiles) {

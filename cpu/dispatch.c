@@ -8,6 +8,7 @@
 #include "cpu/fftkernels.h"
 #include "cpu/flowkernels.h"
 #include "cpu/kernels.h"
+#include "cpu/linefft.h"
 #include "cpu/registerkernels.h"
 #include "cpu/scenekernels.h"
 #include "cpu/simd.h"
@@ -41,6 +42,7 @@ enum
 
 TABLES (NdKernels, nd_kernels);
 TABLES (NdFftKernels, nd_fft_kernels);
+TABLES (NdLineKernels, nd_line_kernels);
 
 static const NdKernels *usable[N_TARGETS + 1];
 static guint targets[N_TARGETS]; /* of usable kernels */
@@ -94,6 +96,7 @@ choose_target (void)
 
 CHOICE (NdKernels, nd_kernels)
 CHOICE (NdFftKernels, nd_fft_kernels)
+CHOICE (NdLineKernels, nd_line_kernels)
 
 /* The algorithms compute in single precision. */
 #ifndef ND_DOUBLE

@@ -10,24 +10,6 @@
 #include "cpu/ffttranspose_tmpl.h"
 #include "cpu/simd.h"
 
-/* Transposes a tile: vectors @in, @in_stride apart, to @out. */
-INLINE void
-transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
-{
-  Vector a[ND_VECTOR], b[ND_VECTOR];
-
-  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i++)
-    a[i] = in[i * in_stride].re;
-  transpose_vectors (a, b);
-  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i++)
-    out[i * out_stride].re = b[i];
-  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i++)
-    a[i] = in[i * in_stride].im;
-  transpose_vectors (a, b);
-  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i++)
-    out[i * out_stride].im = b[i];
-}
-
 /* The transforms of N = A * B points. Strides are in complex vectors. */
 #define DEFINE_LINES(N, A, B)                                          \
   NOINLINE void rows_##N (const NdReal *a, const NdReal *b, gsize row, \

@@ -123,3 +123,21 @@ transpose_vectors (const Vector in[ND_VECTOR], Vector out[ND_VECTOR])
 }
 
 #endif
+
+/* Transposes a tile: vectors @in, @in_stride apart, to @out. */
+INLINE void
+transpose (const Complex *in, gsize in_stride, Complex *out, gsize out_stride)
+{
+  Vector a[ND_VECTOR], b[ND_VECTOR];
+
+  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i++)
+    a[i] = in[i * in_stride].re;
+  transpose_vectors (a, b);
+  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i++)
+    out[i * out_stride].re = b[i];
+  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i++)
+    a[i] = in[i * in_stride].im;
+  transpose_vectors (a, b);
+  UNROLLED_FOR (guint i = 0; i < ND_VECTOR; i++)
+    out[i * out_stride].im = b[i];
+}

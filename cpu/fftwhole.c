@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "cpu/cost.h"
 #include "cpu/fftsamples.h"
+#include "cpu/linefft.h"
 #include "cpu/method.h"
 #include "cpu/rowoutput.h"
 #include "cpu/transform.h"
@@ -22,10 +23,10 @@ typedef struct
 {
   NdFftSamples samples;
   NdRowOutput output; /* a tile is the whole volume */
-  const NdKernels *kernels;
   NdTransform *transform;
-  gsize numbers; /* complex numbers of a spectrum */
-  NdReal *ring;  /* spectra, [slot][component] */
+  gsize floats; /* of a spectrum */
+  NdReal *memory;
+  NdReal *ring; /* spectra, [slot][component] */
   NdReal *filter_memory;
   NdReal **filters; /* spectra, [filter][t]; NULL for zeros only */
 } Whole;
@@ -88,7 +89,7 @@ fft_whole_make_filter_spectra (Whole *whole, const gsize size[3])
 
       if (!s->coefficients[i])
         continue;
-      whole->filters[i] = whole->filter_memory + 2 * whole->numbers * used++;
+      whole->filters[i] = whole->filter_memory + whole->floats * used++;
       nd_transform_forward (whole->transform, size, load_filter_row, &load,
           whole->filters[i]);
     }
@@ -102,9 +103,8 @@ whole_destroy (gpointer state)
 
   nd_fft_samples_clear (&whole->samples);
   nd_output_clear (&whole->output);
-  g_free (whole->ring);
+  g_free (whole->memory);
   g_free (whole->filters);
-  g_free (whole->filter_memory);
   if (whole->transform)
     nd_transform_free (whole->transform);
   g_free (whole);
@@ -120,6 +120,26 @@ layer_floats (const NdJob *job)
                                     : 0;
 }
 
+static gboolean
+fft_whole_make_memory (Whole *whole, GError **error)
+{
+  const NdFftSamples *s = &whole->samples;
+  const gsize ring =
+      nd_size_mul (whole->floats, s->n_slots, s->job.shape.components);
+  gsize all = nd_size_mul (whole->floats, MAX (s->n_spectra, 1), 1);
+
+  if (!g_size_checked_add (&all, all, ring)
+      || !g_size_checked_add (&all, all, ND_LINE_ALIGN))
+    all = G_MAXSIZE;
+  whole->memory = nd_floats_new (all, error);
+  if (!whole->memory)
+    return FALSE;
+  whole->ring = (NdReal *) (((guintptr) whole->memory + ND_LINE_ALIGN - 1)
+      / ND_LINE_ALIGN * ND_LINE_ALIGN);
+  whole->filter_memory = whole->ring + ring;
+  return TRUE;
+}
+
 static gpointer
 whole_create (const NdJob *job, const NdRingOptions *options, GError **error)
 {
@@ -127,7 +147,6 @@ whole_create (const NdJob *job, const NdRingOptions *options, GError **error)
   NdFftSamples *s = &whole->samples;
   gsize size[3];
 
-  whole->kernels = nd_kernels ();
   if (!nd_fft_samples_init (s, job, options, error)
       || !nd_output_init (&whole->output, job, layer_floats (job), 1, error))
     goto failed;
@@ -135,16 +154,8 @@ whole_create (const NdJob *job, const NdRingOptions *options, GError **error)
   whole->transform = nd_transform_new (size, error);
   if (!whole->transform)
     goto failed;
-  whole->numbers = nd_transform_numbers (whole->transform);
-  whole->ring = nd_floats_new (nd_size_mul (2 * whole->numbers, s->n_slots,
-                                   job->shape.components),
-      error);
-  whole->filter_memory = whole->ring
-      ? nd_floats_new (nd_size_mul (2 * whole->numbers, MAX (s->n_spectra, 1),
-                           1),
-            error)
-      : NULL;
-  if (!whole->filter_memory)
+  whole->floats = nd_transform_floats (whole->transform);
+  if (!fft_whole_make_memory (whole, error))
     goto failed;
   whole->filters = g_new0 (NdReal *, job->bank->n_filters * s->reach.slots);
   fft_whole_make_filter_spectra (whole, size);
@@ -164,14 +175,14 @@ whole_bytes (gconstpointer state)
 
   return nd_transform_bytes (whole->transform) + nd_fft_samples_bytes (s)
       + nd_output_bytes (&whole->output)
-      + 2 * whole->numbers * spectra * sizeof (NdReal);
+      + whole->floats * spectra * sizeof (NdReal);
 }
 
 static NdReal *
 spectrum (const Whole *whole, guint slot, gsize component)
 {
   return whole->ring
-      + 2 * whole->numbers
+      + whole->floats
       * (slot * whole->samples.job.shape.components + component);
 }
 
@@ -219,19 +230,19 @@ typedef struct
 } Respond;
 
 static void
-load_products (gsize first, gsize n, NdReal *numbers, gpointer data)
+load_products (gsize first, gsize n, NdReal *floats, gpointer data)
 {
   const Respond *respond = data;
   const Whole *whole = respond->whole;
 
-  memset (numbers, 0, 2 * n * sizeof (NdReal));
+  memset (floats, 0, n * sizeof (NdReal));
   for (guint t = 0; t < whole->samples.reach.slots; t++) {
     guint slot = nd_fft_slot (&whole->samples, respond->slots, t);
 
     if (respond->filters[t])
-      whole->kernels->multiply_add (numbers,
-          spectrum (whole, slot, respond->component) + 2 * first,
-          respond->filters[t] + 2 * first, n);
+      nd_transform_multiply_add (whole->transform, floats,
+          spectrum (whole, slot, respond->component) + first,
+          respond->filters[t] + first, n);
   }
 }
 

@@ -327,19 +327,6 @@ sum_lines (const NdTaps *taps, const NdReal *const *lines, gsize n,
     lines_block (1, taps, lines, x, out);
 }
 
-static void
-multiply_add (NdReal *restrict sum, const NdReal *restrict a,
-    const NdReal *restrict b, gsize n)
-{
-  for (gsize i = 0; i < 2 * n; i += 2) {
-    NdReal re = a[i] * b[i] - a[i + 1] * b[i + 1];
-    NdReal im = a[i] * b[i + 1] + a[i + 1] * b[i];
-
-    sum[i] += re;
-    sum[i + 1] += im;
-  }
-}
-
 #include "cpu/samples_tmpl.h"
 
 #ifdef __SSE2__
@@ -354,11 +341,9 @@ const NdKernels ND_TARGET_TABLE (nd_kernels) = {
   .vector = ND_VECTOR,
   .dense_rate = RATE (ND_BY_TARGET (16.5e9, 33e9, 52e9)),
   .sparse_rate = RATE (ND_BY_TARGET (8e9, 18e9, 20e9)),
-  .spectrum_rate = RATE (ND_BY_TARGET (0.8e9, 1e9, 1e9)),
   .sum_piece = sum_piece,
   .sum_rows = sum_rows,
   .sum_lines = sum_lines,
-  .multiply_add = multiply_add,
   .load = load_samples,
   .store = store,
 };

@@ -43,11 +43,10 @@ typedef struct
   const gchar *name;
   guint vector; /* floats of one vector register */
 
-  /* Measured multiply-adds per second of one core: of dense boxes, of single
-   * taps, and of multiply_add(). */
+  /* Measured multiply-adds per second of one core: of dense boxes, and of
+   * single taps. */
   gdouble dense_rate;
   gdouble sparse_rate;
-  gdouble spectrum_rate;
 
   /* Writes the sums over all planes for ND_BLOCK_ROWS rows of @n outputs to
    * @out, whose rows are @out_row apart. @begun has the sums that another
@@ -70,9 +69,6 @@ typedef struct
    * lines. Reads and writes whole vectors. */
   void (*sum_lines) (const NdTaps *taps, const NdReal *const *lines, gsize n,
       NdReal *const out[ND_BLOCK_ROWS]);
-
-  /* sum[i] += a[i] * b[i] for n complex numbers, re and im interleaved. */
-  void (*multiply_add) (NdReal *sum, const NdReal *a, const NdReal *b, gsize n);
 
   /* Converts n samples that are @step samples apart. */
   void (*load) (const guint8 *in, gsize step, gsize n, NdSampleType type,

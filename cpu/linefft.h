@@ -1,60 +1,103 @@
-/* Transforms of one axis for cpu/transform.c: KissFFT in float32,
- * cpu/linefft.c in float64.
+/* Fourier transforms of lines of 2^a 3^b 5^c numbers, as many lines at a time
+ * as a vector has lanes, and sums of boxes.
+ *
+ * A complex number of each lane is a vector of real parts and then a vector of
+ * imaginary parts: a number below stands for these two vectors. Memory is
+ * aligned to ND_LINE_ALIGN bytes. Results are not scaled.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
-#ifdef ND_DOUBLE
-
-#include <glib.h>
+#include "cpu/real.h"
 
 G_BEGIN_DECLS
 
-/* KissFFT's library for float64 is not in every distribution. */
+#define ND_LINE_ALIGN 64
+#define ND_LINE_MAX_STEPS 32
+
+/* The butterflies of transforms of @radix * @m numbers. */
 typedef struct
 {
-  gdouble re, im;
-} NdNumber;
+  guint radix;
+  gsize m;
+  NdReal *twiddles; /* [k][radix - 1][re, im] for number k of m */
+} NdLineStep;
 
-typedef struct _NdDoubleFft NdDoubleFft;
+/* Decimation in time by 2, 5, 3 and 4. A transform of n = p * m numbers is p
+ * transforms of every p-th number, and m butterflies of p numbers.
+ *
+ * A transform of n real numbers is one of n / 2 complex numbers, the even ones
+ * real and the odd ones imaginary, and a step that separates their spectra. */
+typedef struct
+{
+  gsize n; /* complex numbers */
+  gboolean inverse;
+  guint n_steps;
+  NdLineStep steps[ND_LINE_MAX_STEPS];
+  NdReal *separate; /* [k][re, im], n of them; NULL: no real numbers */
+} NdLineFft;
 
-/* @n complex numbers; @n has no prime factor above 5. */
-NdDoubleFft *nd_double_fft_new (gsize n, gboolean inverse);
+/* @n complex numbers; @n has no prime factor above 5. Never NULL. Several
+ * threads may use it. */
+NdLineFft *nd_line_fft_new (gsize n, gboolean inverse);
 
-/* @n real numbers, @n even. It contains scratch memory: each thread needs its
- * own. */
-NdDoubleFft *nd_double_fft_new_real (gsize n, gboolean inverse);
-void nd_double_fft_free (NdDoubleFft *fft);
+/* @n real numbers, @n even. */
+NdLineFft *nd_line_fft_new_real (gsize n, gboolean inverse);
+void nd_line_fft_free (NdLineFft *fft); /* NULL is allowed */
 
-/* Several threads may run one transform of complex numbers. @out is not @in.
- * Results are not scaled. */
-void nd_double_fft_run (const NdDoubleFft *fft, const NdNumber *in,
-    NdNumber *out);
+/* The columns that sum_box() keeps in the L1 cache. */
+#define ND_BOX_WIDTH 64
 
-/* From n real numbers to n / 2 + 1 numbers of the spectrum, and back. */
-void nd_double_fft_forward (const NdDoubleFft *fft, const gdouble *in,
-    NdNumber *out);
-void nd_double_fft_inverse (const NdDoubleFft *fft, const NdNumber *in,
-    gdouble *out);
+/* See NdLineKernels.sum_box. */
+typedef struct
+{
+  gsize k, n, width;
+  NdReal weight;
+  const NdReal *const *lines;
+  NdReal *const *outs;
+  NdReal *base, *out;
+  gsize stride;
+} NdBoxSum;
+
+typedef struct
+{
+  gsize lanes;
+  gdouble slowness; /* the time of transforms, relative to AVX-512 */
+
+  /* Transforms n numbers. @out is not @in. */
+  void (*run) (const NdLineFft *fft, const NdReal *in, NdReal *out);
+
+  /* From 2 n vectors of real numbers to n + 1 numbers of the spectrum, and
+   * back. @scratch has room for n numbers. */
+  void (*forward) (const NdLineFft *fft, const NdReal *in, NdReal *out,
+      NdReal *scratch);
+  void (*inverse) (const NdLineFft *fft, const NdReal *in, NdReal *out,
+      NdReal *scratch);
+
+  /* Makes vectors of one column each from a row for each lane, and back. @n is
+   * rounded up to whole vectors. */
+  void (*to_lanes) (const NdReal *rows, gsize row, gsize n, NdReal *columns);
+  void (*from_lanes) (const NdReal *columns, gsize n, NdReal *rows, gsize row);
+
+  /* Transposes as many numbers as there are lanes; @in_stride and @out_stride
+   * numbers apart. */
+  void (*turn) (const NdReal *in, gsize in_stride, NdReal *out,
+      gsize out_stride);
+
+  /* sum[i] += a[i] * b[i] for @n numbers. */
+  void (*multiply_add) (NdReal *sum, const NdReal *a, const NdReal *b, gsize n);
+
+  /* out[i][x] = @weight * sum over j < k of line[i + j][x], for @n <= @k
+   * outputs of @width numbers, which is rounded up to whole vectors. Lines are
+   * @lines, n + k - 1 of them, or, if that is NULL, at @base, @stride floats
+   * apart; outputs are @outs or at @out, which may be @base. @scratch:
+   * ND_BOX_WIDTH * k floats. */
+  void (*sum_box) (const NdBoxSum *box, NdReal *scratch);
+} NdLineKernels;
+
+/* Those of the instruction set of nd_kernels(). */
+const NdLineKernels *nd_line_kernels (void);
 
 G_END_DECLS
-
-typedef NdNumber kiss_fft_cpx;
-typedef NdDoubleFft *kiss_fft_cfg;
-typedef NdDoubleFft *kiss_fftr_cfg;
-#define kiss_fft_alloc(n, inverse, memory, bytes) nd_double_fft_new (n, inverse)
-#define kiss_fftr_alloc(n, inverse, memory, bytes) \
-  nd_double_fft_new_real (n, inverse)
-#define kiss_fft_free nd_double_fft_free
-#define kiss_fftr_free nd_double_fft_free
-#define kiss_fft nd_double_fft_run
-#define kiss_fftr nd_double_fft_forward
-#define kiss_fftri nd_double_fft_inverse
-
-#else
-
-#include <kissfft/kiss_fftr.h>
-
-#endif

@@ -38,6 +38,24 @@ nd_pad_init (NdPad *pad, const NdJob *job, const NdReach *reach)
   return TRUE;
 }
 
+void
+nd_pad_fold (NdPad *pad, NdBorder border, gsize components)
+{
+  const gsize width = pad->shape.size[0], around = pad->size[0] - width;
+
+  for (gsize i = 0; i < around; i++) {
+    const gint64 at = (gint64) i - (gint64) pad->before[0]
+        + (i < pad->before[0] ? 0 : (gint64) width);
+    const gint64 component = ((at % (gint64) components) + (gint64) components)
+        % (gint64) components;
+    const gssize sample = nd_border_index (border,
+        (at - component) / (gint64) components, width / components);
+
+    pad->edge[0][i] =
+        sample < 0 ? -1 : sample * (gssize) components + component;
+  }
+}
+
 /* The index of padded sample @i along @axis in the volume, or -1 for the border
  * value. */
 static gssize
@@ -89,6 +107,39 @@ nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
 
     row[i < before ? i : i + width] = at < 0 ? pad->border_value : inner[at];
   }
+}
+
+/* Padded samples @from to before @to, of which none is in the row, at the same
+ * indices of @part. */
+static void
+pad_part_edge (const NdPad *pad, const guint8 *data, gsize sample, gsize from,
+    gsize to, NdReal *part)
+{
+  for (gsize i = from; i < to; i++) {
+    const gssize at = pad_find (pad, ND_AXIS_X, i);
+
+    if (at < 0)
+      part[i] = pad->border_value;
+    else
+      pad->kernels->load (data + at * sample, 1, 1, pad->type, part + i);
+  }
+}
+
+void
+nd_pad_part (const NdPad *pad, const NdSamples *volume, gsize c, gsize x,
+    gsize n, NdReal *part)
+{
+  const gsize width = pad->shape.size[0], before = pad->before[0];
+  const gsize bytes = nd_sample_size (pad->type);
+  const guint8 *data = volume->data + c * bytes;
+  const gsize first = CLAMP (x, before, before + width);
+  const gsize last = CLAMP (x + n, before, before + width);
+
+  if (first < last)
+    pad->kernels->load (data + (first - before) * volume->sample,
+        volume->sample / bytes, last - first, pad->type, part + (first - x));
+  pad_part_edge (pad, data, volume->sample, x, MIN (first, x + n), part - x);
+  pad_part_edge (pad, data, volume->sample, MAX (last, x), x + n, part - x);
 }
 
 NdReal *

@@ -28,10 +28,19 @@ typedef struct
 gboolean nd_pad_init (NdPad *pad, const NdJob *job, const NdReach *reach);
 void nd_pad_clear (NdPad *pad);
 
+/* Lets the rows of @pad, whose job has the border @border, be those of
+ * @components that alternate: each is padded with samples of its own. */
+void nd_pad_fold (NdPad *pad, NdBorder border, gsize components);
+
 /* Writes padded row (y, z) of component @c, pad->size[0] floats, to @row.
  * @volume NULL is the border volume. */
 void nd_pad_row (const NdPad *pad, const NdSamples *volume, gsize c, gsize y,
     gsize z, NdReal *row);
+
+/* Writes padded samples @x to @x + @n - 1 of component @c of a volume of one
+ * row, which the filters reach beyond only along x. */
+void nd_pad_part (const NdPad *pad, const NdSamples *volume, gsize c, gsize x,
+    gsize n, NdReal *part);
 
 /* Zeroed memory for @n floats, to be freed with g_free(). NULL with
  * ND_ERROR_MEMORY if there is not enough memory. Pass G_MAXSIZE if @n

@@ -50,6 +50,10 @@ typedef long double NdReferenceSum;
 #define nd_floats_new nd_double_floats_new
 #define nd_kernels nd_double_kernels
 #define nd_kernels_all nd_double_kernels_all
+#define nd_line_fft_free nd_double_line_fft_free
+#define nd_line_fft_new nd_double_line_fft_new
+#define nd_line_fft_new_real nd_double_line_fft_new_real
+#define nd_line_kernels nd_double_line_kernels
 #define nd_output_bytes nd_double_output_bytes
 #define nd_output_clear nd_double_output_clear
 #define nd_output_combine nd_double_output_combine
@@ -57,7 +61,9 @@ typedef long double NdReferenceSum;
 #define nd_output_layer nd_double_output_layer
 #define nd_output_layers nd_double_output_layers
 #define nd_pad_clear nd_double_pad_clear
+#define nd_pad_fold nd_double_pad_fold
 #define nd_pad_init nd_double_pad_init
+#define nd_pad_part nd_double_pad_part
 #define nd_pad_row nd_double_pad_row
 #define nd_padded_bytes nd_double_padded_bytes
 #define nd_padded_clear nd_double_padded_clear
@@ -75,6 +81,7 @@ typedef long double NdReferenceSum;
 #define nd_stencil_clear nd_double_stencil_clear
 #define nd_stencil_init nd_double_stencil_init
 #define nd_stencil_layer_floats nd_double_stencil_layer_floats
+#define nd_stencil_line nd_double_stencil_line
 #define nd_stencil_rows nd_double_stencil_rows
 #define nd_stencil_run nd_double_stencil_run
 #define nd_stencil_slack nd_double_stencil_slack
@@ -90,7 +97,8 @@ typedef long double NdReferenceSum;
 #define nd_transform_free nd_double_transform_free
 #define nd_transform_inverse nd_double_transform_inverse
 #define nd_transform_new nd_double_transform_new
-#define nd_transform_numbers nd_double_transform_numbers
+#define nd_transform_floats nd_double_transform_floats
+#define nd_transform_multiply_add nd_double_transform_multiply_add
 #define nd_transform_size nd_double_transform_size
 
 #else

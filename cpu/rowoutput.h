@@ -38,6 +38,25 @@ typedef struct
   const NdSamples *out;
 } NdRowOutput;
 
+/* Where responses (x, y, z) of @filter can be written as they are, side by
+ * side: if the output is these numbers. NULL otherwise, and if rows are not a
+ * multiple of numbers apart. A response of -0 is to be written as 0. */
+static inline NdReal *
+nd_output_in_place (const NdRowOutput *output, guint filter, gsize x, gsize y,
+    gsize z)
+{
+  const NdSamples *out = output->out;
+
+  if (output->combines || output->job.out_type != ND_REAL_TYPE
+      || out->sample != sizeof (NdReal) || output->scale->gain != 1
+      || output->scale->offset != 0 || (gsize) out->data % sizeof (NdReal)
+      || out->row % sizeof (NdReal))
+    return NULL;
+  return (NdReal *) (out->data + filter * out->response + z * out->slice
+             + y * out->row)
+      + x;
+}
+
 /* The layers that a job needs. 1: each response is an output of its own, and
  * may be computed at any time. */
 guint nd_output_layers (const NdJob *job);

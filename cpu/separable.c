@@ -66,6 +66,7 @@ separable_destroy (gpointer state)
   g_free (s->volumes);
   g_free (s->table);
   g_free (s->memory);
+  g_free (s->box_memory);
   nd_output_clear (&s->output);
   nd_pad_clear (&s->pad);
   g_free (s);
@@ -150,6 +151,22 @@ separable_make_memory (NdSeparable *s, gboolean border_volumes, GError **error)
   return TRUE;
 }
 
+static gboolean
+separable_make_box_memory (NdSeparable *s, GError **error)
+{
+  const gsize rows = nd_size_mul (s->padded_row, nd_line_kernels ()->lanes, 2);
+  gsize floats = nd_size_mul (s->box, ND_BOX_WIDTH, 1);
+
+  if (s->box == 0)
+    return TRUE;
+  if (!g_size_checked_add (&floats, floats, rows))
+    floats = G_MAXSIZE;
+  s->box_floats = nd_size_mul (floats / ND_LINE_ALIGN + 1, ND_LINE_ALIGN, 1);
+  s->box_memory =
+      nd_floats_new (nd_size_mul (s->box_floats, nd_threads () + 1, 1), error);
+  return s->box_memory != NULL;
+}
+
 /* The line of constants that the passes before the last one make of a row
  * beyond the volume. */
 static void
@@ -188,6 +205,10 @@ separable_make_filter (NdSeparable *s, guint k)
     nd_pass_init (&filter->pass[a], factors[a], f->size[a], low[a], finite);
     s->n_lines =
         MAX (s->n_lines, filter->pass[a].taps.span + ND_BLOCK_ROWS - 1);
+    if (filter->pass[a].is_box) {
+      s->box = MAX (s->box, f->size[a]);
+      s->n_lines = MAX (s->n_lines, 3 * f->size[a]);
+    }
     g_free (factors[a]);
   }
 }
@@ -223,15 +244,18 @@ separable_create (const NdJob *job, const NdRingOptions *options,
     separable_destroy (s);
     return NULL;
   }
-  if (!nd_output_init (&s->output, job, ND_BLOCK_ROWS * ND_SEPARABLE_COLUMNS,
-          nd_threads (), error)
-      || !separable_make_memory (s, options->border_volumes, error)) {
-    separable_destroy (s);
-    return NULL;
-  }
   s->filters = g_new0 (NdSeparableFilter, n_filters);
   for (guint k = 0; k < n_filters; k++)
     separable_make_filter (s, k);
+  if (!nd_output_init (&s->output, job,
+          MAX (ND_BLOCK_ROWS * ND_SEPARABLE_COLUMNS,
+              nd_size_mul (s->box, ND_SEPARABLE_BOX_COLUMNS, 1)),
+          nd_threads (), error)
+      || !separable_make_memory (s, options->border_volumes, error)
+      || !separable_make_box_memory (s, error)) {
+    separable_destroy (s);
+    return NULL;
+  }
   s->table = g_new (const NdReal *, (gsize) s->n_lines *nd_threads ());
   for (guint k = 0; k < n_filters; k++) {
     make_border (s, &s->filters[k]);
@@ -247,7 +271,9 @@ separable_bytes (gconstpointer state)
 {
   const NdSeparable *s = state;
 
-  return s->total * sizeof (NdReal) + nd_output_bytes (&s->output);
+  return (s->total + s->box_floats * (s->box_memory ? nd_threads () : 0))
+      * sizeof (NdReal)
+      + nd_output_bytes (&s->output);
 }
 
 static NdReal *

@@ -60,6 +60,76 @@ sum_along_x (const Push *push, guint worker, gssize y, gsize z, gsize n,
   }
 }
 
+/* The same for a box: by as many rows at a time as a vector has lanes. */
+static void
+sum_box_along_x (const Push *push, guint worker, gssize y, gsize z, gsize n,
+    NdReal *out)
+{
+  const NdSeparable *s = push->s;
+  const NdLineKernels *kernels = nd_line_kernels ();
+  const NdPass *pass = &push->filter->pass[ND_AXIS_X];
+  const gint *low = s->reach.low;
+  const gsize width = s->job.shape.size[0], k = pass->taps.n;
+  const gsize lanes = kernels->lanes, row = s->padded_row;
+  NdReal *scratch = nd_separable_box_memory (s, worker);
+  NdReal *rows = scratch + s->box * ND_BOX_WIDTH, *columns = rows + lanes * row;
+
+  for (gsize i = 0; i < n; i += lanes) {
+    const gsize m = MIN (lanes, n - i);
+    NdBoxSum box = {
+      .k = k, .width = lanes, .weight = pass->weights[0], .stride = lanes
+    };
+
+    for (gsize r = 0; r < m; r++)
+      nd_pad_row (&s->pad, push->volume, push->component,
+          y + (gssize) (i + r) - low[ND_AXIS_Y], z - low[ND_AXIS_Z],
+          rows + r * row);
+    kernels->to_lanes (rows + (pass->low - low[ND_AXIS_X]), row, width + k - 1,
+        columns);
+    for (gsize x = 0; x < width; x += k) {
+      box.base = box.out = columns + x * lanes;
+      box.n = MIN (k, width - x);
+      kernels->sum_box (&box, scratch);
+    }
+    if (m == lanes) {
+      kernels->from_lanes (columns, width, out + i * s->row, s->row);
+      continue;
+    }
+    kernels->from_lanes (columns, width, rows, row);
+    for (gsize r = 0; r < m; r++)
+      memcpy (out + (i + r) * s->row, rows + r * row, width * sizeof (NdReal));
+  }
+}
+
+static void
+passes_sum_along_x (const Push *push, guint worker, gssize y, gsize z, gsize n,
+    NdReal *out)
+{
+  (push->filter->pass[ND_AXIS_X].is_box ? sum_box_along_x : sum_along_x) (push,
+      worker, y, z, n, out);
+}
+
+/* The sums along y of @n outputs from @rows on. */
+static void
+sum_box_along_y (const Push *push, guint worker, NdReal *rows, gsize n,
+    NdReal *out)
+{
+  const NdSeparable *s = push->s;
+  const NdPass *pass = &push->filter->pass[ND_AXIS_Y];
+
+  for (gsize i = 0; i < n; i += pass->taps.n) {
+    const NdBoxSum box = { .k = pass->taps.n,
+      .n = MIN (pass->taps.n, n - i),
+      .width = s->job.shape.size[0],
+      .weight = pass->weights[0],
+      .base = rows + i * s->row,
+      .out = out + i * s->row,
+      .stride = s->row };
+
+    nd_line_kernels ()->sum_box (&box, nd_separable_box_memory (s, worker));
+  }
+}
+
 static void
 passes_push_task (gsize index, guint worker, gpointer data)
 {
@@ -74,13 +144,17 @@ passes_push_task (gsize index, guint worker, gpointer data)
   const NdReal **lines = nd_separable_table (s, worker);
 
   if (s->last == ND_AXIS_Y) {
-    sum_along_x (push, worker, y, z, n, out);
+    passes_sum_along_x (push, worker, y, z, n, out);
     return;
   }
   /* Sums of whole blocks read lines after those of the tile. The last row of
    * the scratch memory takes their results. */
-  sum_along_x (push, worker, (gssize) y + pass->low, z,
+  passes_sum_along_x (push, worker, (gssize) y + pass->low, z,
       n + MAX (pass->taps.span, 1) - 1, rows);
+  if (pass->is_box) {
+    sum_box_along_y (push, worker, rows, n, out);
+    return;
+  }
   for (gsize i = 0; i < n; i += ND_BLOCK_ROWS) {
     NdReal *spare = rows + (n + pass->taps.span + ND_BLOCK_ROWS) * row;
     NdReal *to[ND_BLOCK_ROWS];
@@ -193,6 +267,76 @@ respond_block (const Last *last, guint worker, gsize at, gsize row, gsize x,
       respond_filter (last, worker, k, c, at, row, x, n);
 }
 
+/* One response, or sums, of @count outputs of a filter that is a box along the
+ * axis. */
+static void
+last_box (const Last *last, guint worker, gsize at, gsize count, gsize row,
+    gsize x, gsize n)
+{
+  const NdSeparable *s = last->s;
+  const gboolean is_y = s->last == ND_AXIS_Y;
+  const guint k = last->sums ? 0 : last->range->filter;
+  const gsize component = last->sums ? 0 : last->range->component;
+  const NdSeparableFilter *f = last->sums ? last->filter : &s->filters[k];
+  const NdReal *in = last->sums ? last->in : nd_separable_volumes (s, k, 0)[0];
+  const NdPass *pass = &f->pass[s->last];
+  const NdReal **lines = nd_separable_table (s, worker);
+  NdReal **outs = (NdReal **) lines + 2 * pass->taps.n;
+  NdReal *sums = nd_output_layer (&s->output, worker, k, component);
+  const NdBoxSum box = { .k = pass->taps.n,
+    .n = count,
+    .width = n,
+    .weight = pass->weights[0],
+    .lines = lines,
+    .outs = outs };
+
+  for (gsize i = 0; i < count + pass->taps.n - 1; i++) {
+    const gssize line = f->lines[at + i];
+
+    lines[i] =
+        line < 0 ? f->border : in + row * last->next + x + line * last->stride;
+  }
+  for (gsize r = 0; r < count; r++)
+    outs[r] = last->sums
+        ? last->sums + (at + r) * last->stride + row * last->next + x
+        : sums + r * ND_SEPARABLE_BOX_COLUMNS;
+  nd_line_kernels ()->sum_box (&box, nd_separable_box_memory (s, worker));
+  for (gsize r = 0; !last->sums && r < count; r++)
+    nd_output_row (&s->output, k, component, outs[r], n, x, is_y ? at + r : row,
+        is_y ? row : at + r);
+}
+
+/* The taps of a box along the last axis, or 0. Responses that are combined are
+ * summed together. */
+static gsize
+find_box (const Last *last)
+{
+  const NdSeparable *s = last->s;
+  const NdSeparableFilter *f =
+      last->sums ? last->filter : &s->filters[last->range->filter];
+
+  if (!last->sums && s->output.layers > 1)
+    return 0;
+  return f->pass[s->last].is_box ? f->pass[s->last].taps.n : 0;
+}
+
+static void
+last_box_task (gsize index, guint worker, gpointer data)
+{
+  const Last *last = data;
+  const gsize width = last->s->job.shape.size[0], k = find_box (last);
+  const gsize first = index % last->tasks * last->n_outputs;
+  const gsize end = MIN (first + last->n_outputs, last->n);
+  const gsize row = index / last->tasks * last->n_rows;
+  const gsize row_end = MIN (row + last->n_rows, last->across);
+
+  for (gsize r = row; r < row_end; r++)
+    for (gsize at = first; at < end; at += k)
+      for (gsize x = 0; x < width; x += ND_SEPARABLE_BOX_COLUMNS)
+        last_box (last, worker, at, MIN (k, end - at), r, x,
+            MIN (width - x, ND_SEPARABLE_BOX_COLUMNS));
+}
+
 static void
 last_task (gsize index, guint worker, gpointer data)
 {
@@ -222,13 +366,14 @@ run_last (Last *last)
   last->across = size[is_y ? ND_AXIS_Z : ND_AXIS_Y];
   last->stride = is_y ? s->row : s->slice;
   last->next = is_y ? s->slice : s->row;
-  last->n_outputs = TASK_OUTPUTS;
+  last->n_outputs = MAX (TASK_OUTPUTS, find_box (last));
   last->n_rows = is_y ? 1 : TASK_ROWS;
   rows = (last->across + last->n_rows - 1) / last->n_rows;
   if (rows >= 4 * nd_threads ())
     last->n_outputs = last->n;
   last->tasks = (last->n + last->n_outputs - 1) / last->n_outputs;
-  nd_parallel_for (rows * last->tasks, last_task, last);
+  nd_parallel_for (rows * last->tasks,
+      find_box (last) > 0 ? last_box_task : last_task, last);
 }
 
 void
@@ -329,6 +474,9 @@ nd_pass_init (NdPass *pass, const gdouble *factor, gsize size, gint low,
       pass->offsets[pass->taps.n] = i - first;
     pass->weights[pass->taps.n++] = w;
   }
+  pass->is_box = dense && pass->taps.n >= ND_SEPARABLE_BOX;
+  for (guint i = 1; i < pass->taps.n; i++)
+    pass->is_box &= pass->weights[i] == pass->weights[0];
 }
 
 void

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "cpu/linefft.h"
 #include "cpu/method.h"
 #include "cpu/pad.h"
 #include "cpu/rowoutput.h"
@@ -19,6 +20,10 @@ typedef struct
   NdReal *weights;
   gsize *offsets;
   gint low; /* of the sample at offset 0 of the taps */
+
+  /* Whether the taps are many equal ones, whose sums take the same time for any
+   * number of them (cpu/linefft.h). */
+  gboolean is_box;
 } NdPass;
 
 /* @low: of the sample that the last of the @size numbers of @factor multiplies.
@@ -34,6 +39,10 @@ void nd_pass_clear (NdPass *pass);
 /* The columns that the last pass sums at a time, so that the lines that it
  * reads fit in the L1 cache. */
 #define ND_SEPARABLE_COLUMNS 256
+
+/* A pass of so many equal taps or more is one of boxes. */
+#define ND_SEPARABLE_BOX 12
+#define ND_SEPARABLE_BOX_COLUMNS 128
 
 typedef struct
 {
@@ -54,13 +63,16 @@ typedef struct
   gsize floats;     /* of a volume */
   gsize tile;       /* rows */
   guint n_lines;    /* that a block of outputs reads, for any filter */
+  gsize box;        /* taps of the largest pass of equal taps, or 0 */
   gsize padded_row; /* floats */
   gsize scratch_floats;
   gsize total;
   NdReal *memory;
-  NdReal *between; /* before the last pass: [component][filter], or of one */
-  NdReal *ring;    /* [slot][component][filter] */
-  NdReal *scratch; /* of each worker: a padded row, and rows of a tile */
+  NdReal *between;    /* before the last pass: [component][filter], or of one */
+  NdReal *ring;       /* [slot][component][filter] */
+  NdReal *scratch;    /* of each worker: a padded row, and rows of a tile */
+  NdReal *box_memory; /* of each worker, if there are boxes */
+  gsize box_floats;
   const NdReal **table; /* n_lines of each worker */
   NdSeparableFilter *filters;
   const NdReal **volumes; /* of respond: [filter][component of a group][t] */
@@ -71,6 +83,18 @@ static inline NdReal *
 nd_separable_scratch (const NdSeparable *s, guint worker)
 {
   return s->scratch + worker * s->scratch_floats;
+}
+
+/* The memory of boxes: their scratch memory, as many padded rows as a vector
+ * has lanes, and as many columns. */
+static inline NdReal *
+nd_separable_box_memory (const NdSeparable *s, guint worker)
+{
+  const guintptr start = (guintptr) s->box_memory;
+
+  return (NdReal *) ((start + ND_LINE_ALIGN - 1) / ND_LINE_ALIGN
+             * ND_LINE_ALIGN)
+      + worker * s->box_floats;
 }
 
 static inline const NdReal **

@@ -10,10 +10,6 @@
 
 #define ROWS_PER_TASK (4 * ND_BLOCK_ROWS)
 
-/* The columns of outputs that are computed before they are stored: blocks of 2,
- * 3 and 4 vectors fill them. */
-#define PIECE 768
-
 /* Between pieces of so many columns, filters of so many taps look whether they
  * are cancelled. Vectors of a row begin at the same columns either way. */
 #define SHORT_PIECE ND_BLOCK_MAX_WIDTH
@@ -123,7 +119,7 @@ nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
         continue;
       stencil->n_planes++;
       box = (p.x1 - p.x0) * (p.y1 - p.y0);
-      out->slot = shift[3] + t;
+      out->slot = strides->slice > 0 ? shift[3] + t : shift[2] + z;
       out->offset =
           (shift[2] + z) * strides->slice + shift[1] * strides->row + shift[0];
       out->weights = stencil->weights + used;
@@ -149,7 +145,7 @@ nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
     }
   }
   end_sums (stencil);
-  stencil->piece = used < MANY_TAPS ? PIECE : SHORT_PIECE;
+  stencil->piece = used < MANY_TAPS ? ND_STENCIL_PIECE : SHORT_PIECE;
 }
 
 void
@@ -252,19 +248,50 @@ typedef struct
   const NdStencilBank *bank;
   const gsize *size;
   gsize tasks_per_slice;
-  gsize y, z; /* of the first output */
+  gsize x, y, z; /* of the first output */
+  gsize line;    /* the outputs of a volume of one row; 0: other volumes */
 } Run;
+
+/* Takes @n sums of row @y, from column @x on. */
+static void
+stencil_take_row (const Run *run, guint k, gsize component, NdReal *sums,
+    gsize n, gsize x, gsize y, gsize z)
+{
+  const NdRowOutput *output = run->bank->output;
+  const gsize at = y * run->size[0] + x;
+
+  if (run->line == 0)
+    nd_output_row (output, k, component, sums, n, x, run->y + y, run->z + z);
+  else if (at < run->line)
+    nd_output_row (output, k, component, sums, MIN (n, run->line - at),
+        run->x + at, 0, 0);
+}
 
 static gsize
 layer_row (gsize width)
 {
-  return (MIN (width, PIECE) + ROW_FLOATS - 1) / ROW_FLOATS * ROW_FLOATS;
+  return (MIN (width, ND_STENCIL_PIECE) + ROW_FLOATS - 1) / ROW_FLOATS
+      * ROW_FLOATS;
 }
 
 gsize
 nd_stencil_layer_floats (gsize width)
 {
   return ND_BLOCK_ROWS * layer_row (width);
+}
+
+/* The columns, of @n from @x on, of a block of rows whose sums are the output
+ * itself, at @out: whole vectors, so that nothing is written beyond them. */
+static gsize
+stencil_in_place (const Run *run, guint k, gsize x, gsize n, gsize y, gsize z,
+    gsize y_end, NdReal **out)
+{
+  const NdStencilBank *bank = run->bank;
+
+  if (run->line > 0 || y + ND_BLOCK_ROWS > y_end)
+    return 0;
+  *out = nd_output_in_place (bank->output, k, x, run->y + y, run->z + z);
+  return *out ? n - n % bank->stencils[k].kernels->vector : 0;
 }
 
 /* Computes @n columns of ND_BLOCK_ROWS rows from column @x on, for one filter
@@ -282,17 +309,21 @@ stencil_run_filter (const Run *run, guint worker, guint k, gsize c, gsize x,
   const guint first = begun ? stencil->n_early : 0;
   const gsize row = layer_row (run->size[0]);
   const gsize early_row = begun_row (stencil, run->size);
-  NdReal *sums = nd_output_layer (output, worker, k, bank->component + c);
+  NdReal *sums = nd_output_layer (output, worker, k, bank->component + c), *out;
+  const gsize direct = stencil_in_place (run, k, x, n, y, z, y_end, &out);
 
-  for (gsize i = 0; i < n && !nd_threads_cancelled (); i += stencil->piece)
+  for (gsize i = 0, end; i < n && !nd_threads_cancelled (); i = end) {
+    end = MIN (i + stencil->piece, i < direct ? direct : n);
     stencil->kernels->sum_piece (stencil->planes + first,
         stencil->n_planes - first, bank->volumes + c * bank->n_volumes,
         z * strides->slice + y * strides->row + x + i, strides->row,
         begun ? begun + begun_at (run->size, early_row, x + i, y, z) : NULL,
-        early_row, sums + i, row, MIN (n - i, stencil->piece));
-  for (gsize r = 0; r < ND_BLOCK_ROWS && y + r < y_end; r++)
-    nd_output_row (output, k, bank->component + c, sums + r * row, n, x,
-        run->y + y + r, run->z + z);
+        early_row, i < direct ? out + i : sums + i,
+        i < direct ? output->out->row / sizeof (NdReal) : row, end - i);
+  }
+  for (gsize r = 0; direct < n && r < ND_BLOCK_ROWS && y + r < y_end; r++)
+    stencil_take_row (run, k, bank->component + c, sums + r * row + direct,
+        n - direct, x + direct, y + r, z);
 }
 
 static void
@@ -301,8 +332,8 @@ run_rows (const Run *run, guint worker, gsize y, gsize y_end, gsize z)
   const NdRowOutput *output = run->bank->output;
 
   for (; y < y_end; y += ND_BLOCK_ROWS) {
-    for (gsize x = 0; x < run->size[0]; x += PIECE) {
-      const gsize n = MIN (run->size[0] - x, PIECE);
+    for (gsize x = 0; x < run->size[0]; x += ND_STENCIL_PIECE) {
+      const gsize n = MIN (run->size[0] - x, ND_STENCIL_PIECE);
 
       for (guint k = 0; k < output->job.bank->n_filters; k++)
         for (gsize c = 0; c < output->group; c++)
@@ -339,4 +370,14 @@ nd_stencil_rows (const NdStencilBank *bank, guint worker, gsize width, gsize n,
   const Run run = { .bank = bank, .size = size, .y = y, .z = z };
 
   run_rows (&run, worker, 0, n, 0);
+}
+
+void
+nd_stencil_line (const NdStencilBank *bank, guint worker, gsize width, gsize n,
+    gsize x)
+{
+  const gsize size[3] = { width, ND_BLOCK_ROWS, 1 };
+  const Run run = { .bank = bank, .size = size, .x = x, .line = n };
+
+  run_rows (&run, worker, 0, ND_BLOCK_ROWS, 0);
 }

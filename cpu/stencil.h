@@ -11,7 +11,9 @@
 
 G_BEGIN_DECLS
 
-/* Distances in padded memory, in floats. */
+/* Distances in padded memory, in floats. If @slice is 0, the window is one
+ * volume, and each slice that an output reads has a pointer of its own in place
+ * of a volume. */
 typedef struct
 {
   gsize row;
@@ -26,6 +28,10 @@ typedef struct
 /* The least taps that are begun ahead. Writing and reading the sums takes as
  * long as about 23 taps of AVX-512, and a quarter of the work ahead counts. */
 #define ND_EARLY_TAPS 32
+
+/* The columns of outputs that are computed before they are stored: blocks of 2,
+ * 3 and 4 vectors fill them. */
+#define ND_STENCIL_PIECE 768
 
 typedef struct
 {
@@ -67,7 +73,8 @@ typedef struct
   const NdRowOutput *output;
   gsize component;
 
-  /* [component][t]: the padded volumes at time offset low[T] + t. */
+  /* [component][t]: the padded volumes at time offset low[T] + t, or slices
+   * (NdStrides). */
   const NdReal *const *volumes;
   guint n_volumes;
 
@@ -85,5 +92,11 @@ void nd_stencil_run (const NdStencilBank *bank, const gsize size[3]);
  * thread. @volumes: the padded samples at offset 0 of the first one. */
 void nd_stencil_rows (const NdStencilBank *bank, guint worker, gsize width,
     gsize n, gsize y, gsize z);
+
+/* The same for @n responses of a volume of one row, from column @x on, by
+ * ND_BLOCK_ROWS parts of @width, at most ND_STENCIL_PIECE: the filters have
+ * strides of that many floats from row to row. */
+void nd_stencil_line (const NdStencilBank *bank, guint worker, gsize width,
+    gsize n, gsize x);
 
 G_END_DECLS

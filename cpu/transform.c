@@ -12,27 +12,31 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns are gathered in groups of this many: two cache lines of complex
- * numbers. */
-#define COLUMNS 16
-
 /* The memory of one worker. */
 typedef struct
 {
-  kiss_fftr_cfg real[2];    /* [forward, inverse]; contain scratch memory, so
-                               that each worker has its own */
-  NdReal *row;              /* size[0] */
-  kiss_fft_cpx *columns[2]; /* COLUMNS * the longest axis */
+  NdReal *rows;     /* one for each lane, row_floats apart */
+  NdReal *lines[3]; /* numbers of the longest line */
+  NdReal *tile;     /* a number for each lane */
 } Scratch;
 
+/* A number is one of linefft.h: of each lane. Lanes are neighbours along x,
+ * except while x is transformed, when they are rows. */
 struct _NdTransform
 {
   gsize size[3];
-  gsize width;             /* complex numbers per row */
-  kiss_fft_cfg axis[3][2]; /* [axis][inverse], of y and z */
-  kiss_fft_cpx *work;      /* the volume with x and y transformed */
+  const NdLineKernels *kernels;
+  gsize number;          /* floats */
+  gsize width;           /* complex numbers of a row */
+  gsize groups;          /* numbers of a row */
+  gsize row;             /* numbers from row to row in @work: odd, to keep the
+                          * rows apart in a cache */
+  NdLineFft *axis[3][2]; /* [axis][inverse] */
+  NdReal *work;          /* the volume with x and y transformed */
   guint n_workers;
-  Scratch *scratch;
+  gsize row_floats, line_floats;
+  NdReal *memory; /* scratch, and then work, not aligned */
+  gsize floats;
 };
 
 /* Compares the few dozen sizes 2^a * 3^b * 5^c between @n and the next power of
@@ -64,44 +68,63 @@ nd_transform_size (gsize n, gboolean even)
 }
 
 static gsize
-bytes_of (const NdTransform *t, guint n_workers)
+scratch_floats (const NdTransform *t)
 {
-  const gsize columns = 2 * COLUMNS * MAX (t->size[1], t->size[2]);
+  const gsize lines = nd_size_mul (t->line_floats, 3, 1);
+  gsize floats = nd_size_mul (t->row_floats, t->kernels->lanes, 1);
 
-  return (nd_transform_numbers (t) + n_workers * columns)
-      * sizeof (kiss_fft_cpx)
-      + n_workers * t->size[0] * sizeof (NdReal);
+  if (!g_size_checked_add (&floats, floats, lines)
+      || !g_size_checked_add (&floats, floats, t->kernels->lanes * t->number))
+    return G_MAXSIZE;
+  return floats;
+}
+
+static Scratch
+transform_scratch (const NdTransform *t, guint worker)
+{
+  const guintptr start = ((guintptr) t->memory + ND_LINE_ALIGN - 1)
+      / ND_LINE_ALIGN * ND_LINE_ALIGN;
+  Scratch s = { .rows = (NdReal *) start + worker * scratch_floats (t) };
+
+  s.lines[0] = s.rows + t->row_floats * t->kernels->lanes;
+  s.lines[1] = s.lines[0] + t->line_floats;
+  s.lines[2] = s.lines[1] + t->line_floats;
+  s.tile = s.lines[2] + t->line_floats;
+  return s;
 }
 
 NdTransform *
 nd_transform_new (const gsize size[3], GError **error)
 {
   NdTransform *t = g_new0 (NdTransform, 1);
-  gsize longest = MAX (size[1], size[2]);
+  const gsize lanes = nd_line_kernels ()->lanes;
+  gsize work, all;
 
   memcpy (t->size, size, sizeof (t->size));
+  t->kernels = nd_line_kernels ();
+  t->number = 2 * lanes;
   t->width = size[0] / 2 + 1;
-  t->work = (kiss_fft_cpx *) nd_floats_new (nd_size_mul (2 * t->width, size[1],
-                                                size[2]),
-      error);
-  if (!t->work || !nd_memory_check (bytes_of (t, nd_threads ()), error)) {
+  t->groups = (t->width + lanes - 1) / lanes;
+  t->row = t->groups | 1;
+  t->n_workers = nd_threads ();
+  t->row_floats = nd_size_mul (t->groups, 2 * lanes, 1) + ND_LINE_ALIGN;
+  t->line_floats = nd_size_mul (MAX (MAX (t->groups * lanes, size[1]), size[2]),
+      t->number, 1);
+  work = nd_size_mul (nd_size_mul (t->row, size[1], size[2]), t->number, 1);
+  all = nd_size_mul (scratch_floats (t), t->n_workers, 1);
+  if (!g_size_checked_add (&t->floats, work, all)
+      || !g_size_checked_add (&t->floats, t->floats, ND_LINE_ALIGN))
+    t->floats = G_MAXSIZE;
+  t->memory = nd_floats_new (t->floats, error);
+  if (!t->memory) {
     nd_transform_free (t);
     return NULL;
   }
+  t->work = transform_scratch (t, t->n_workers).rows;
   for (guint inverse = 0; inverse < 2; inverse++) {
+    t->axis[0][inverse] = nd_line_fft_new_real (size[0], inverse);
     for (guint a = 1; a < 3; a++)
-      t->axis[a][inverse] = kiss_fft_alloc (size[a], inverse, NULL, NULL);
-  }
-  t->n_workers = nd_threads ();
-  t->scratch = g_new0 (Scratch, t->n_workers);
-  for (guint w = 0; w < t->n_workers; w++) {
-    Scratch *s = t->scratch + w;
-
-    for (guint inverse = 0; inverse < 2; inverse++) {
-      s->real[inverse] = kiss_fftr_alloc (size[0], inverse, NULL, NULL);
-      s->columns[inverse] = g_new (kiss_fft_cpx, COLUMNS * longest);
-    }
-    s->row = g_new (NdReal, size[0]);
+      t->axis[a][inverse] = nd_line_fft_new (size[a], inverse);
   }
   return t;
 }
@@ -109,34 +132,31 @@ nd_transform_new (const gsize size[3], GError **error)
 void
 nd_transform_free (NdTransform *t)
 {
-  for (guint w = 0; w < t->n_workers; w++) {
-    Scratch *s = t->scratch + w;
-
-    for (guint i = 0; i < 2; i++) {
-      kiss_fftr_free (s->real[i]);
-      g_free (s->columns[i]);
-    }
-    g_free (s->row);
-  }
-  g_free (t->scratch);
-  for (guint a = 1; a < 3; a++) {
+  for (guint a = 0; a < 3; a++) {
     for (guint i = 0; i < 2; i++)
-      kiss_fft_free (t->axis[a][i]);
+      nd_line_fft_free (t->axis[a][i]);
   }
-  g_free (t->work);
+  g_free (t->memory);
   g_free (t);
 }
 
 gsize
-nd_transform_numbers (const NdTransform *t)
+nd_transform_floats (const NdTransform *t)
 {
-  return t->width * t->size[1] * t->size[2];
+  return t->groups * t->size[1] * t->size[2] * t->number;
 }
 
 gsize
 nd_transform_bytes (const NdTransform *t)
 {
-  return bytes_of (t, t->n_workers);
+  return t->floats * sizeof (NdReal);
+}
+
+void
+nd_transform_multiply_add (const NdTransform *t, NdReal *sum, const NdReal *a,
+    const NdReal *b, gsize n)
+{
+  t->kernels->multiply_add (sum, a, b, n / t->number);
 }
 
 typedef struct
@@ -144,35 +164,76 @@ typedef struct
   NdTransform *t;
   const gsize *extent; /* used or kept */
   NdLoadRow load_row;
-  NdLoadNumbers load_numbers;
+  NdLoadFloats load_floats;
   NdTakeRow take_row;
   gpointer data;
-  kiss_fft_cpx *spectrum;
+  NdReal *spectrum;
 } Pass;
 
-/* Row (y, z) of the volume with x and y transformed. Without a z axis this is a
- * row of the spectrum. */
-static kiss_fft_cpx *
-work_row (const Pass *pass, gsize y, gsize z)
+/* Number @g of row (y, z). */
+static NdReal *
+work_at (const NdTransform *t, gsize g, gsize y, gsize z)
 {
-  kiss_fft_cpx *work =
-      pass->spectrum && pass->t->size[2] == 1 ? pass->spectrum : pass->t->work;
-
-  return work + (z * pass->t->size[1] + y) * pass->t->width;
+  return t->work + ((z * t->size[1] + y) * t->row + g) * t->number;
 }
 
+static void
+copy_number (NdReal *to, const NdReal *from, gsize floats)
+{
+  memcpy (__builtin_assume_aligned (to, 16),
+      __builtin_assume_aligned (from, 16), floats * sizeof (NdReal));
+}
+
+/* Numbers @stride numbers apart to numbers side by side, and back. */
+static void
+gather (const NdTransform *t, const NdReal *from, gsize stride, gsize n,
+    NdReal *to)
+{
+  for (gsize i = 0; i < n; i++)
+    copy_number (to + i * t->number, from + i * stride * t->number, t->number);
+}
+
+static void
+scatter (const NdTransform *t, const NdReal *from, gsize n, NdReal *to,
+    gsize stride)
+{
+  for (gsize i = 0; i < n; i++)
+    copy_number (to + i * stride * t->number, from + i * t->number, t->number);
+}
+
+/* Transforms one row for each lane. */
 static void
 forward_x (gsize index, guint worker, gpointer data)
 {
   const Pass *pass = data;
   const NdTransform *t = pass->t;
-  const Scratch *s = t->scratch + worker;
-  gsize y = index % pass->extent[1], z = index / pass->extent[1];
+  const gsize lanes = t->kernels->lanes, first = index * lanes;
+  const gsize rows = pass->extent[1] * pass->extent[2];
+  const gsize n = MIN (lanes, rows - first);
+  const Scratch s = transform_scratch (t, worker);
 
-  pass->load_row (y, z, s->row, pass->data);
-  memset (s->row + pass->extent[0], 0,
-      (t->size[0] - pass->extent[0]) * sizeof (NdReal));
-  kiss_fftr (s->real[0], s->row, work_row (pass, y, z));
+  for (gsize r = 0; r < lanes; r++) {
+    NdReal *row = s.rows + r * t->row_floats;
+    gsize used = 0;
+
+    if (r < n) {
+      pass->load_row ((first + r) % pass->extent[1],
+          (first + r) / pass->extent[1], row, pass->data);
+      used = pass->extent[0];
+    }
+    memset (row + used, 0, (t->row_floats - used) * sizeof (NdReal));
+  }
+  t->kernels->to_lanes (s.rows, t->row_floats, t->size[0], s.lines[0]);
+  t->kernels->forward (t->axis[0][0], s.lines[0], s.lines[1], s.lines[2]);
+  memset (s.lines[1] + t->width * t->number, 0,
+      (t->groups * lanes - t->width) * t->number * sizeof (NdReal));
+  for (gsize g = 0; g < t->groups; g++) {
+    t->kernels->turn (s.lines[1] + g * lanes * t->number, 1, s.tile, 1);
+    for (gsize r = 0; r < n; r++)
+      copy_number (work_at (t, g, (first + r) % pass->extent[1],
+                       (first + r) / pass->extent[1]),
+          s.tile + r * t->number, t->number);
+  }
 }
 
 static void
@@ -180,82 +241,78 @@ inverse_x (gsize index, guint worker, gpointer data)
 {
   const Pass *pass = data;
   const NdTransform *t = pass->t;
-  const Scratch *s = t->scratch + worker;
-  gsize y = index % pass->extent[1], z = index / pass->extent[1];
+  const gsize lanes = t->kernels->lanes, first = index * lanes;
+  const gsize rows = pass->extent[1] * pass->extent[2];
+  const gsize n = MIN (lanes, rows - first);
+  const Scratch s = transform_scratch (t, worker);
 
-  kiss_fftri (s->real[1], work_row (pass, y, z), s->row);
-  pass->take_row (y, z, s->row, pass->data);
+  for (gsize g = 0; g < t->groups; g++) {
+    for (gsize r = 0; r < n; r++)
+      copy_number (s.tile + r * t->number,
+          work_at (t, g, (first + r) % pass->extent[1],
+              (first + r) / pass->extent[1]),
+          t->number);
+    t->kernels->turn (s.tile, 1, s.lines[0] + g * lanes * t->number, 1);
+  }
+  t->kernels->inverse (t->axis[0][1], s.lines[0], s.lines[1], s.lines[2]);
+  t->kernels->from_lanes (s.lines[1], pass->extent[0], s.rows, t->row_floats);
+  for (gsize r = 0; r < n; r++)
+    pass->take_row ((first + r) % pass->extent[1],
+        (first + r) / pass->extent[1], s.rows + r * t->row_floats, pass->data);
 }
 
-/* Transforms columns x to x + COLUMNS - 1 of one slice along y. Forward reads
- * the rows below the extent (the others are zero) and writes all; inverse reads
- * all and writes the rows below the extent. */
+/* Transforms a line along @axis, of which @used numbers at @from, @stride
+ * apart, are not zero. */
 static void
-transform_y (const Pass *pass, gsize index, guint worker, gboolean inverse)
+forward_line (const NdTransform *t, guint axis, const Scratch *s,
+    const NdReal *from, gsize stride, gsize used, NdReal *to)
 {
-  const NdTransform *t = pass->t;
-  const Scratch *s = t->scratch + worker;
-  gsize blocks = (t->width + COLUMNS - 1) / COLUMNS;
-  gsize z = index / blocks, x = index % blocks * COLUMNS;
-  gsize n = MIN (COLUMNS, t->width - x), size = t->size[1];
-  gsize read = inverse ? size : pass->extent[1];
-  gsize write = inverse ? pass->extent[1] : size;
-  kiss_fft_cpx *in = s->columns[0], *out = s->columns[1];
-
-  for (gsize y = 0; y < read; y++) {
-    const kiss_fft_cpx *row = work_row (pass, y, z) + x;
-
-    for (gsize i = 0; i < n; i++)
-      in[i * size + y] = row[i];
-  }
-  for (gsize i = 0; i < n; i++) {
-    memset (in + i * size + read, 0, (size - read) * sizeof (*in));
-    kiss_fft (t->axis[1][inverse], in + i * size, out + i * size);
-  }
-  for (gsize y = 0; y < write; y++) {
-    kiss_fft_cpx *row = work_row (pass, y, z) + x;
-
-    for (gsize i = 0; i < n; i++)
-      row[i] = out[i * size + y];
-  }
+  gather (t, from, stride, used, s->lines[0]);
+  memset (s->lines[0] + used * t->number, 0,
+      (t->size[axis] - used) * t->number * sizeof (NdReal));
+  t->kernels->run (t->axis[axis][0], s->lines[0], to);
 }
 
 static void
 forward_y (gsize index, guint worker, gpointer data)
 {
-  transform_y (data, index, worker, FALSE);
+  const Pass *pass = data;
+  const NdTransform *t = pass->t;
+  const Scratch s = transform_scratch (t, worker);
+  const gsize g = index % t->groups, z = index / t->groups;
+  const gboolean is_last = t->size[2] == 1;
+  NdReal *at = work_at (t, g, 0, z);
+  NdReal *to =
+      is_last ? pass->spectrum + g * t->size[1] * t->number : s.lines[1];
+
+  forward_line (t, 1, &s, at, t->row, pass->extent[1], to);
+  if (!is_last)
+    scatter (t, to, t->size[1], at, t->row);
 }
 
-static void
-inverse_y (gsize index, guint worker, gpointer data)
-{
-  transform_y (data, index, worker, TRUE);
-}
-
-/* Transforms columns x to x + COLUMNS - 1 of row y along z. In the spectrum
- * these columns are contiguous. */
 static void
 forward_z (gsize index, guint worker, gpointer data)
 {
   const Pass *pass = data;
   const NdTransform *t = pass->t;
-  gsize blocks = (t->width + COLUMNS - 1) / COLUMNS;
-  gsize y = index / blocks, x = index % blocks * COLUMNS;
-  gsize n = MIN (COLUMNS, t->width - x), size = t->size[2];
-  kiss_fft_cpx *in = t->scratch[worker].columns[0];
-  kiss_fft_cpx *out = pass->spectrum + (y * t->width + x) * size;
+  const Scratch s = transform_scratch (t, worker);
 
-  for (gsize z = 0; z < pass->extent[2]; z++) {
-    const kiss_fft_cpx *row = work_row (pass, y, z) + x;
+  forward_line (t, 2, &s, work_at (t, index % t->groups, index / t->groups, 0),
+      t->row * t->size[1], pass->extent[2],
+      pass->spectrum + index * t->size[2] * t->number);
+}
 
-    for (gsize i = 0; i < n; i++)
-      in[i * size + z] = row[i];
-  }
-  for (gsize i = 0; i < n; i++) {
-    memset (in + i * size + pass->extent[2], 0,
-        (size - pass->extent[2]) * sizeof (*in));
-    kiss_fft (t->axis[2][0], in + i * size, out + i * size);
-  }
+/* Line @index of the last axis. */
+static void
+inverse_line (const Pass *pass, guint axis, const Scratch *s, gsize index,
+    NdReal *to, gsize stride)
+{
+  const NdTransform *t = pass->t;
+  const gsize floats = t->size[axis] * t->number;
+
+  pass->load_floats (index * floats, floats, s->lines[0], pass->data);
+  t->kernels->run (t->axis[axis][1], s->lines[0], s->lines[1]);
+  scatter (t, s->lines[1], pass->extent[axis], to, stride);
 }
 
 static void
@@ -263,57 +320,56 @@ inverse_z (gsize index, guint worker, gpointer data)
 {
   const Pass *pass = data;
   const NdTransform *t = pass->t;
-  gsize blocks = (t->width + COLUMNS - 1) / COLUMNS;
-  gsize y = index / blocks, x = index % blocks * COLUMNS;
-  gsize n = MIN (COLUMNS, t->width - x), size = t->size[2];
-  kiss_fft_cpx *in = t->scratch[worker].columns[0];
-  kiss_fft_cpx *out = t->scratch[worker].columns[1];
+  const Scratch s = transform_scratch (t, worker);
 
-  if (size == 1)
-    in = work_row (pass, y, 0) + x;
-  pass->load_numbers ((y * t->width + x) * size, n * size, (NdReal *) in,
-      pass->data);
-  if (size == 1)
+  inverse_line (pass, 2, &s, index,
+      work_at (t, index % t->groups, index / t->groups, 0),
+      t->row * t->size[1]);
+}
+
+static void
+inverse_y (gsize index, guint worker, gpointer data)
+{
+  const Pass *pass = data;
+  const NdTransform *t = pass->t;
+  const Scratch s = transform_scratch (t, worker);
+  NdReal *at = work_at (t, index % t->groups, 0, index / t->groups);
+
+  if (t->size[2] == 1) {
+    inverse_line (pass, 1, &s, index, at, t->row);
     return;
-  for (gsize i = 0; i < n; i++)
-    kiss_fft (t->axis[2][1], in + i * size, out + i * size);
-  for (gsize z = 0; z < pass->extent[2]; z++) {
-    kiss_fft_cpx *row = work_row (pass, y, z) + x;
-
-    for (gsize i = 0; i < n; i++)
-      row[i] = out[i * size + z];
   }
+  gather (t, at, t->row, t->size[1], s.lines[0]);
+  t->kernels->run (t->axis[1][1], s.lines[0], s.lines[1]);
+  scatter (t, s.lines[1], pass->extent[1], at, t->row);
 }
 
 void
 nd_transform_forward (NdTransform *t, const gsize used[3], NdLoadRow load,
     gpointer data, NdReal *spectrum)
 {
-  Pass pass = { .t = t,
-    .extent = used,
-    .load_row = load,
-    .data = data,
-    .spectrum = (kiss_fft_cpx *) spectrum };
-  gsize blocks = (t->width + COLUMNS - 1) / COLUMNS;
+  const gsize lanes = t->kernels->lanes;
+  Pass pass = {
+    .t = t, .extent = used, .load_row = load, .data = data, .spectrum = spectrum
+  };
 
-  nd_parallel_for (used[1] * used[2], forward_x, &pass);
-  if (t->size[1] > 1)
-    nd_parallel_for (used[2] * blocks, forward_y, &pass);
+  nd_parallel_for ((used[1] * used[2] + lanes - 1) / lanes, forward_x, &pass);
+  nd_parallel_for (used[2] * t->groups, forward_y, &pass);
   if (t->size[2] > 1)
-    nd_parallel_for (t->size[1] * blocks, forward_z, &pass);
+    nd_parallel_for (t->size[1] * t->groups, forward_z, &pass);
 }
 
 void
-nd_transform_inverse (NdTransform *t, const gsize kept[3], NdLoadNumbers load,
+nd_transform_inverse (NdTransform *t, const gsize kept[3], NdLoadFloats load,
     NdTakeRow take, gpointer data)
 {
+  const gsize lanes = t->kernels->lanes;
   Pass pass = {
-    .t = t, .extent = kept, .load_numbers = load, .take_row = take, .data = data
+    .t = t, .extent = kept, .load_floats = load, .take_row = take, .data = data
   };
-  gsize blocks = (t->width + COLUMNS - 1) / COLUMNS;
 
-  nd_parallel_for (t->size[1] * blocks, inverse_z, &pass);
-  if (t->size[1] > 1)
-    nd_parallel_for (kept[2] * blocks, inverse_y, &pass);
-  nd_parallel_for (kept[1] * kept[2], inverse_x, &pass);
+  if (t->size[2] > 1)
+    nd_parallel_for (t->size[1] * t->groups, inverse_z, &pass);
+  nd_parallel_for (kept[2] * t->groups, inverse_y, &pass);
+  nd_parallel_for ((kept[1] * kept[2] + lanes - 1) / lanes, inverse_x, &pass);
 }

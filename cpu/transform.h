@@ -21,9 +21,13 @@ NdTransform *nd_transform_new (const gsize size[3], GError **error);
 void nd_transform_free (NdTransform *transform);
 gsize nd_transform_bytes (const NdTransform *transform);
 
-/* Complex numbers of a spectrum, (size[0] / 2 + 1) * size[1] * size[2]. In
- * memory z runs fastest, then x, then y. */
-gsize nd_transform_numbers (const NdTransform *transform);
+/* Floats of a spectrum, whose memory is aligned to ND_LINE_ALIGN
+ * (cpu/linefft.h) and which is in the order in which the last axis makes it. */
+gsize nd_transform_floats (const NdTransform *transform);
+
+/* sum += a * b, for @n floats of spectra. */
+void nd_transform_multiply_add (const NdTransform *transform, NdReal *sum,
+    const NdReal *a, const NdReal *b, gsize n);
 
 /* Writes the first used[0] samples of row (y, z). The others are zero. */
 typedef void (*NdLoadRow) (gsize y, gsize z, NdReal *row, gpointer data);
@@ -33,8 +37,8 @@ typedef void (*NdLoadRow) (gsize y, gsize z, NdReal *row, gpointer data);
 void nd_transform_forward (NdTransform *transform, const gsize used[3],
     NdLoadRow load, gpointer data, NdReal *spectrum);
 
-/* Writes numbers @first to @first + @n - 1 of the spectrum. */
-typedef void (*NdLoadNumbers) (gsize first, gsize n, NdReal *numbers,
+/* Writes floats @first to @first + @n - 1 of the spectrum. */
+typedef void (*NdLoadFloats) (gsize first, gsize n, NdReal *floats,
     gpointer data);
 
 /* Receives row (y, z), kept[0] samples long, which it may change. */
@@ -44,6 +48,6 @@ typedef void (*NdTakeRow) (gsize y, gsize z, NdReal *row, gpointer data);
  * threads. The result is not scaled: forward and inverse together multiply the
  * samples by size[0] * size[1] * size[2]. */
 void nd_transform_inverse (NdTransform *transform, const gsize kept[3],
-    NdLoadNumbers load, NdTakeRow take, gpointer data);
+    NdLoadFloats load, NdTakeRow take, gpointer data);
 
 G_END_DECLS

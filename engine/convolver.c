@@ -152,6 +152,7 @@ nd_convolver_new (const NdConvolverSettings *settings, GError **error)
       settings->time_border == ND_BORDER_CONSTANT && reach.slots > 1;
   c->options.keep = reach.slots > 1;
   c->options.ahead = settings->ahead && reach.slots > 1;
+  c->options.in_place = settings->in_place && reach.slots == 1;
   if (!make_plans (c, error))
     return NULL;
   for (guint p = 0; p < settings->n_planes; p++) {

@@ -35,6 +35,8 @@ typedef struct
   gint device_id;       /* -1: any */
   const gchar *devices; /* engine/devices.h; NULL: device_id */
   guint64 volumes;      /* of the stream, to divide them; 0: unknown */
+  gboolean in_place;    /* the memory of a volume stays as it is until its
+                         * output is computed, and is not that of the output */
   gboolean waits;       /* each output is waited for before the next volume
                          * comes */
   NdMethod method;

@@ -136,6 +136,10 @@ typedef struct
   gboolean border_volumes; /* slots may be ND_SLOT_BORDER */
   gboolean keep;           /* the ring also keeps its input volumes */
   gboolean ahead;          /* sums may be begun ahead: NdBackend.begin */
+  gboolean in_place;       /* a window of one volume, without border_volumes:
+                            * the memory of a volume stays as it is until its
+                            * output is computed, and is not that of the
+                            * output; samples are side by side in rows */
 } NdRingOptions;
 
 /* Whether samples are uint8, and the border value is one, too, if it is read:

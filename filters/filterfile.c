@@ -11,6 +11,7 @@
 #include "core/budget.h"
 #include "core/convert.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/part.h"
 #include "filters/designs.h"
 #include "filters/parameters.h"

@@ -136,6 +136,7 @@ nd_convolve (const NdFilters *filters, const NdSettings *settings,
   gint low[ND_AXES], high[ND_AXES];
   gsize before = 0, after = 0;
   NdKept **kept = &((NdFilters *) filters)->kept; /* not what is computed */
+  NdStreamUse use;
   Run run;
 
   if (watch && watch->saturated)
@@ -150,15 +151,16 @@ nd_convolve (const NdFilters *filters, const NdSettings *settings,
     after = high[ND_AXIS_T];
     s.conv.time_border = ND_BORDER_NEAREST;
   }
-  stream = nd_kept_take (kept, &s, &from);
+  /* Copies from and to memory of the host that is not pinned are waited for. */
+  use = (NdStreamUse){ .volumes = from.volumes,
+    .waits = !from.on_device || !to.on_device,
+    .in_place = !nd_volumes_overlap (&from, &to) };
+  stream = nd_kept_take (kept, &s, &from, &use);
   if (stream)
     nd_stream_restart (stream, watch ? watch->cancelled : NULL);
   else
-    /* Copies from and to memory of the host that is not pinned are waited
-     * for. */
-    stream = nd_stream_new_for (filters, &s, &from, from.volumes,
-        !from.on_device || !to.on_device, watch ? watch->cancelled : NULL,
-        error);
+    stream = nd_stream_new_for (filters, &s, &from, &use,
+        watch ? watch->cancelled : NULL, error);
   if (!stream)
     return FALSE;
   run = (Run){ .stream = stream, .in = &from, .out = &to, .watch = watch };
@@ -166,7 +168,7 @@ nd_convolve (const NdFilters *filters, const NdSettings *settings,
     return FALSE;
   if (watch && watch->saturated)
     *watch->saturated = nd_stream_get_saturated (stream);
-  nd_kept_give (kept, g_steal_pointer (&stream), &s, &from);
+  nd_kept_give (kept, g_steal_pointer (&stream), &s, &from, &use);
   return TRUE;
 }
 

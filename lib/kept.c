@@ -17,6 +17,7 @@ struct _NdKept
   NdStream *stream;
   guint64 settings; /* their serial number */
   NdVolumes in;
+  NdStreamUse use;
   gsize bytes;
   guint forks;
 };
@@ -52,12 +53,14 @@ nd_kept_free (NdKept *kept)
 }
 
 NdStream *
-nd_kept_take (NdKept **kept, const NdSettings *settings, const NdVolumes *in)
+nd_kept_take (NdKept **kept, const NdSettings *settings, const NdVolumes *in,
+    const NdStreamUse *use)
 {
   NdKept *found = __atomic_exchange_n (kept, NULL, __ATOMIC_ACQ_REL);
 
   if (found && found->settings == settings->serial
-      && found->forks == nd_fork_count () && are_alike (&found->in, in))
+      && found->forks == nd_fork_count () && are_alike (&found->in, in)
+      && found->use.in_place == use->in_place)
     return release (found);
   nd_kept_free (found);
   return NULL;
@@ -65,7 +68,7 @@ nd_kept_take (NdKept **kept, const NdSettings *settings, const NdVolumes *in)
 
 void
 nd_kept_give (NdKept **kept, NdStream *stream, const NdSettings *settings,
-    const NdVolumes *in)
+    const NdVolumes *in, const NdStreamUse *use)
 {
   const gsize bytes = nd_stream_get_bytes (stream);
   NdKept *mine;
@@ -78,6 +81,7 @@ nd_kept_give (NdKept **kept, NdStream *stream, const NdSettings *settings,
   }
   nd_stream_restart (stream, NULL);
   mine = g_new (NdKept, 1);
-  *mine = (NdKept){ stream, settings->serial, *in, bytes, nd_fork_count () };
+  *mine =
+      (NdKept){ stream, settings->serial, *in, *use, bytes, nd_fork_count () };
   nd_kept_free (__atomic_exchange_n (kept, mine, __ATOMIC_ACQ_REL));
 }

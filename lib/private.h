@@ -75,11 +75,18 @@ gboolean nd_volumes_init_output (NdVolumes *out, const NdVolumes *in,
 /* Dense, without memory. */
 void nd_volumes_to_array (const NdVolumes *volumes, NdArray *array);
 
-/* A stream for volumes as @in has. @volumes is the number that will come, 0 if
- * unknown. @waits: the caller waits for each output. */
+/* What a stream may rely on. */
+typedef struct
+{
+  guint64 volumes;   /* the number that will come; 0: unknown */
+  gboolean waits;    /* the caller waits for each output */
+  gboolean in_place; /* see NdConvolverSettings */
+} NdStreamUse;
+
+/* A stream for volumes as @in has. */
 NdStream *nd_stream_new_for (const NdFilters *filters,
-    const NdSettings *settings, const NdVolumes *in, guint64 volumes,
-    gboolean waits, const gint *cancelled, GError **error);
+    const NdSettings *settings, const NdVolumes *in, const NdStreamUse *use,
+    const gint *cancelled, GError **error);
 
 /* Volumes that are computed at the same time. */
 guint nd_stream_turns (const NdStream *stream);
@@ -98,14 +105,14 @@ gboolean nd_stream_synchronize (NdStream *stream, GError **error);
  * @cancelled. */
 void nd_stream_restart (NdStream *stream, const gint *cancelled);
 
-/* Takes the stream that @kept has, if it suits @settings and @in; otherwise
- * NULL. From any thread, as the next one. */
+/* Takes the stream that @kept has, if it suits @settings, @in and @use;
+ * otherwise NULL. From any thread, as the next one. */
 NdStream *nd_kept_take (NdKept **kept, const NdSettings *settings,
-    const NdVolumes *in);
+    const NdVolumes *in, const NdStreamUse *use);
 
-/* Keeps @stream, which has @settings and volumes like @in, or frees it. */
+/* Keeps @stream, which was made for these, or frees it. */
 void nd_kept_give (NdKept **kept, NdStream *stream, const NdSettings *settings,
-    const NdVolumes *in);
+    const NdVolumes *in, const NdStreamUse *use);
 void nd_kept_free (NdKept *kept);
 
 G_END_DECLS

@@ -62,7 +62,7 @@ make_job (const NdStream *stream, const NdFilters *filters, const NdSettings *s,
 
 NdStream *
 nd_stream_new_for (const NdFilters *filters, const NdSettings *s,
-    const NdVolumes *in, guint64 volumes, gboolean waits, const gint *cancelled,
+    const NdVolumes *in, const NdStreamUse *use, const gint *cancelled,
     GError **error)
 {
   g_autoptr (NdStream) stream = g_new0 (NdStream, 1);
@@ -71,8 +71,9 @@ nd_stream_new_for (const NdFilters *filters, const NdSettings *s,
     .backend = nd_backend_kind_name (s->device.backend),
     .device_id = s->device.device_id,
     .devices = s->device.devices,
-    .volumes = volumes,
-    .waits = waits,
+    .volumes = use->volumes,
+    .waits = use->waits,
+    .in_place = use->in_place,
     .method = s->conv.method,
     .memory_limit = s->conv.memory_limit };
   const gint *before;
@@ -108,13 +109,14 @@ NdStream *
 nd_stream_new (const NdFilters *filters, const NdSettings *settings,
     const NdArray *volume, const gint *cancelled, GError **error)
 {
+  const NdStreamUse use = { .waits = TRUE };
   NdStream *stream;
   NdVolumes in;
 
   if (!nd_volumes_init (&in, volume, "The volume", FALSE, error))
     return NULL;
   stream = nd_stream_new_for (filters, nd_settings_or_default (settings), &in,
-      0, TRUE, cancelled, error);
+      &use, cancelled, error);
   if (stream)
     stream->watched = &stream->cancelled;
   return stream;

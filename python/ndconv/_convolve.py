@@ -27,6 +27,8 @@ from ._types import accept, convert, warn
 # Products of samples and coefficients that take a few milliseconds by any
 # method.
 SHORT = 5_000_000
+# Lines are summed tap by tap if a filter reaches no further.
+DIRECT_REACH = 32
 # The samples of a batch that are filtered as one volume.
 VOLUME = 1 << 20
 # Arrays with fewer samples are filtered as they are.
@@ -451,10 +453,16 @@ class _Call:
                                      [origin[i] for i in order], self._axes)
             return result.transpose(numpy.argsort(whole))
         reach = find_reach(self.prepared)["x"]
-        if n == 1 and is_long_line(array, reach, self._borders[0]):
+        if n == 1 and not self._is_direct(reach) and is_long_line(
+                array, reach, self._borders[0]):
             return filter_line(array, reach, lambda rows: self._run_other(
                 rows, w, origin, "x"))
         return None
+
+    def _is_direct(self, reach: tuple[int, int]) -> bool:
+        """Whether the library sums a line tap by tap, which it does in parts."""
+        return sum(reach) <= DIRECT_REACH and self._settings.get(
+            "method", "auto") in ("auto", "direct")
 
     def _run_other(self, array: numpy.ndarray, w: numpy.ndarray,
                    origin: Sequence[int], axes: str) -> numpy.ndarray:

@@ -11,9 +11,10 @@ from typing import Callable
 import numpy
 
 # A line of LONG samples or more is filtered in rows of ROW, which stay in the
-# cache.
+# cache, or of LONG_ROW if the filter is long.
 LONG = 1 << 18
 ROW = 4096
+LONG_ROW = 15000
 # Rows are this many times as long as the filter reaches.
 LEAST_ROWS = 8
 
@@ -39,7 +40,7 @@ def is_long_line(array: numpy.ndarray, reach: tuple[int, int],
     """Whether a line is better filtered in rows. At the ends of a border that
     wraps the rows would need samples of each other."""
     return (array.ndim == 1 and array.shape[0] >= LONG
-            and LEAST_ROWS * sum(reach) <= ROW and border != "wrap"
+            and LEAST_ROWS * sum(reach) <= LONG_ROW and border != "wrap"
             and array.strides[0] == array.itemsize)
 
 
@@ -49,19 +50,20 @@ def filter_line(line: numpy.ndarray, reach: tuple[int, int],
     and then of windows around these places, and of what is left at the end."""
     before, after = reach
     both, size = before + after, line.itemsize
-    n = line.shape[0] // ROW
-    rows = filter_(line[:n * ROW].reshape(n, ROW))
+    row = ROW if LEAST_ROWS * both <= ROW else LONG_ROW
+    n = line.shape[0] // row
+    rows = filter_(line[:n * row].reshape(n, row))
     out = numpy.empty(line.shape, rows.dtype)
-    out[:n * ROW] = rows.reshape(-1)
+    out[:n * row] = rows.reshape(-1)
     view = numpy.lib.stride_tricks.as_strided
-    windows = view(line[ROW - both:], (n - 1, 2 * both), (ROW * size, size),
+    windows = view(line[row - both:], (n - 1, 2 * both), (row * size, size),
                    writeable=False)
     if both:
-        wrong = view(out[ROW - after:], (n - 1, both),
-                     (ROW * out.itemsize, out.itemsize))
+        wrong = view(out[row - after:], (n - 1, both),
+                     (row * out.itemsize, out.itemsize))
         wrong[...] = filter_(windows)[:, before:before + both]
-    if n * ROW < line.shape[0]:
-        first = n * ROW - both
+    if n * row < line.shape[0]:
+        first = n * row - both
         out[first + before:] = filter_(line[first:])[before:]
     return out
 

@@ -148,7 +148,8 @@ run (const Case *c, const NdJob *job, const guint8 *volumes, NdMethod method,
 {
   const NdRingOptions options = { .border_volumes = c->options.border_volumes,
     .keep = c->options.keep,
-    .ahead = begun != NULL };
+    .ahead = begun != NULL,
+    .in_place = c->options.in_place };
   g_autoptr (GError) error = NULL;
   g_autoptr (NdPlan) plan = NULL;
 

@@ -50,6 +50,8 @@ random_filter (GRand *r, gboolean exact, gboolean symmetric,
       ? 5 + 2 * g_rand_int_range (r, 0, 3)
       : 0;
   gboolean full = g_rand_boolean (r);
+  /* Sums of boxes. */
+  gboolean flat = g_rand_int_range (r, 0, 6) == 0;
   gsize size[ND_AXES];
   gdouble *factor[ND_AXES];
   NdFilter *f;
@@ -83,6 +85,10 @@ random_filter (GRand *r, gboolean exact, gboolean symmetric,
     for (gsize m = 0; m < size[a]; m++) {
       factor[a][m] = exact ? g_rand_int_range (r, -2, 3) : random_normal (r);
       if ((separable || (cube > 0 && full)) && factor[a][m] == 0)
+        factor[a][m] = 1;
+      if (flat && m > 0)
+        factor[a][m] = factor[a][0];
+      else if (flat && factor[a][m] == 0)
         factor[a][m] = 1;
     }
   }
@@ -357,12 +363,16 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
   guint model = g_rand_int_range (r, 0, 3);
   /* Banks of windows of one volume, and flat ones, have kernels of their own on
    * a GPU. */
-  guint axes = n_filters > 1 || g_rand_int_range (r, 0, 3) == 0
+  const gboolean line =
+      !large && !combined && !tensor && g_rand_int_range (r, 0, 10) == 0;
+  guint axes = line ? 1
+      : n_filters > 1 || g_rand_int_range (r, 0, 3) == 0
       ? g_rand_int_range (r, 2, 5)
       : ND_AXES;
   Roles roles = { 0 };
   gboolean symmetric = g_rand_int_range (r, 0, 4) == 0;
-  const gboolean long_window = !large && g_rand_int_range (r, 0, 10) == 0;
+  const gboolean long_window =
+      !large && !line && g_rand_int_range (r, 0, 10) == 0;
   const gsize long_size[ND_AXES] = { 1 + 2 * (gsize) g_rand_int_range (r, 0, 3),
     3, 1 + 2 * (gsize) g_rand_int_range (r, 0, 2),
     g_rand_int_range (r, 6, 12) };
@@ -394,6 +404,11 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
     c->job.shape.size[2] = g_rand_int_range (r, 1, 3);
   } else if (combined && axes > 2) {
     c->job.shape.size[2] = g_rand_int_range (r, 1, 40);
+  }
+  if (line) {
+    c->job.shape.size[0] = g_rand_int_range (r, 1, 7000);
+    c->job.shape.size[1] = c->job.shape.size[2] = 1;
+    c->options.border_volumes = FALSE;
   }
   if (large) {
     c->job.in_type = c->job.out_type = large->type;
@@ -486,6 +501,8 @@ case_init (Case *c, GRand *r, gint number, NdPrecision precision,
   if (!large && c->reach.slots > 1)
     init_window (c, r, long_window);
   c->resident = g_rand_boolean (r) || (large && large->is_resident);
+  c->options.in_place =
+      c->reach.slots == 1 && !c->options.border_volumes && g_rand_boolean (r);
 }
 
 Case

@@ -379,6 +379,41 @@ class Arrays(unittest.TestCase):
             ndconv.design("log,sigma=1.25mm", spacing=(1.0, 0.3, 0.3))
 
 
+def find_memory(name):
+    """Bytes of this process: VmRSS now, VmHWM at most."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        line = next(line for line in file if line.startswith(name))
+    return int(line.split()[1]) << 10
+
+
+class Memory(unittest.TestCase):
+    """Few taps need no copy of an array, whatever its shape."""
+
+    def test_shapes(self):
+        with open("/proc/self/maps", encoding="ascii") as file:
+            maps = file.read()
+        if "libasan" in maps or "libtsan" in maps:
+            self.skipTest("a sanitizer keeps memory that is free")
+        for shape, size, kind in (((400000, 3, 3), (3, 1, 1), "f4"),
+                                  ((150, 160, 170), (3, 3, 3), "f4"),
+                                  ((150, 160, 170), (3, 3, 3), "u1"),
+                                  ((4000000,), (9,), "f4"),
+                                  ((4000000, 1), (9, 1), "f4")):
+            x = np.ones(shape, kind)
+            w = np.random.default_rng(SEED).random(size)
+            w /= w.sum()
+            before = find_memory("VmRSS")
+            try:
+                with open("/proc/self/clear_refs", "w",
+                          encoding="ascii") as file:
+                    file.write("5")
+            except OSError:
+                self.skipTest("the most memory of a process cannot be reset")
+            out = ndconv.convolve(x, w, backend="cpu", n_threads=1)
+            more = find_memory("VmHWM") - before - out.nbytes
+            self.assertLess(more, 8 << 20, (shape, size, kind))
+
+
 if __name__ == "__main__":
     print("NumPy", np.__version__, "library", ndconv.__version__, "seed", SEED)
     unittest.main(verbosity=1)
