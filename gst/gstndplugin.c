@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "cpu/cpu.h"
 #include "gst/base/gstndbackends.h"
 #include "gst/base/gstndlog.h"
 #include "gst/gstndelements.h"
@@ -9,9 +10,14 @@
 static gboolean
 plugin_init (GstPlugin *plugin)
 {
+  g_autoptr (GError) error = NULL;
   gboolean ok = FALSE;
 
   gst_nd_log_init ();
+  if (!nd_cpu_backend.available (-1, &error)) {
+    g_warning ("%s", error->message);
+    return FALSE;
+  }
   gst_nd_backends_init (plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv2d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv3d, plugin);
