@@ -1,4 +1,4 @@
-/* What most files include, compiled once for each room with -Db_pch=true.
+/* What most files include, compiled once for each room with -Dkernels=host.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

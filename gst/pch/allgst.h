@@ -1,4 +1,4 @@
-/* What the files of the plugin include, compiled once with -Db_pch=true.
+/* What the files of the plugin include, compiled once with -Dkernels=host.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
