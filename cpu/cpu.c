@@ -44,7 +44,12 @@ static const NdCpuMethod *const methods[ND_PRECISION_END][ND_METHOD_END] = {
 static gboolean
 cpu_available (gint device_id, GError **error)
 {
-  return TRUE;
+  if (nd_kernels_all ()[0])
+    return TRUE;
+  g_set_error_literal (error, ND_ERROR, ND_ERROR_INIT,
+      "ndconv was built for the processor of another machine; remove the "
+      "build folder and build again, with -Dkernels=all for all machines");
+  return FALSE;
 }
 
 static gdouble

@@ -15,53 +15,50 @@
 
 #include <pthread.h>
 
-/* The instruction sets of all tables, the slowest first. */
-enum
-{
-  BASE,
-#ifdef ND_HAVE_X86
-  AVX2,
-  AVX512,
-#endif
-  N_TARGETS
-};
-
-#ifdef ND_HAVE_X86
+/* cpu/meson.build defines ND_TARGETS (F, name), which is F (name, target) for
+ * each instruction set that is compiled, the slowest first. */
+#define ADDRESS(name, target) &ND_AT_TARGET (name, target),
 #define TABLES(Type, name)                                                \
   extern const Type ND_AT_TARGET (name, base), ND_AT_TARGET (name, avx2), \
       ND_AT_TARGET (name, avx512);                                        \
   static const Type *const ND_AT_TARGET (name,                            \
-      tables)[N_TARGETS] = { &ND_AT_TARGET (name, base),                  \
-    &ND_AT_TARGET (name, avx2), &ND_AT_TARGET (name, avx512) }
-#else
-#define TABLES(Type, name)                     \
-  extern const Type ND_AT_TARGET (name, base); \
-  static const Type *const ND_AT_TARGET (name, \
-      tables)[N_TARGETS] = { &ND_AT_TARGET (name, base) }
-#endif
+      tables)[] = { ND_TARGETS (ADDRESS, name) }
 
 TABLES (NdKernels, nd_kernels);
 TABLES (NdFftKernels, nd_fft_kernels);
 TABLES (NdLineKernels, nd_line_kernels);
 
+#define NAME(name, target) #target,
+static const gchar *const names[] = { ND_TARGETS (NAME, ) };
+#define N_TARGETS G_N_ELEMENTS (names)
 static const NdKernels *usable[N_TARGETS + 1];
 static guint targets[N_TARGETS]; /* of usable kernels */
+
+static gboolean
+has_instructions (const gchar *target)
+{
+#ifdef __x86_64__
+  __builtin_cpu_init ();
+  if (g_str_equal (target, "avx2"))
+    return __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma");
+  if (g_str_equal (target, "avx512"))
+    return __builtin_cpu_supports ("avx512f")
+        && __builtin_cpu_supports ("avx512vl");
+#endif
+  return TRUE;
+}
 
 static void
 find_usable_kernels (void)
 {
   guint n = 0;
 
-  targets[n++] = BASE;
-#ifdef ND_HAVE_X86
-  __builtin_cpu_init ();
-  if (__builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma"))
-    targets[n++] = AVX2;
-  if (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512vl"))
-    targets[n++] = AVX512;
-#endif
-  for (guint i = 0; i < n; i++)
-    usable[i] = ND_AT_TARGET (nd_kernels, tables)[targets[i]];
+  for (guint i = 0; i < N_TARGETS; i++) {
+    if (has_instructions (names[i])) {
+      targets[n] = i;
+      usable[n++] = ND_AT_TARGET (nd_kernels, tables)[i];
+    }
+  }
 }
 
 const NdKernels *const *
@@ -78,7 +75,7 @@ choose_target (void)
 {
   const NdKernels *const *all = nd_kernels_all ();
   const gchar *wanted = g_getenv ("NDCONV_SIMD");
-  guint best = BASE;
+  guint best = 0;
 
   for (guint i = 0; all[i]; i++) {
     best = targets[i];

@@ -79,12 +79,13 @@ typedef struct
       NdSampleType type, guint8 *out, gsize stride);
 } NdKernels;
 
-/* The fastest kernels for this processor or, if the processor supports them,
- * those that the environment variable NDCONV_SIMD names (sse2, avx2,
- * avx512). */
+/* The fastest kernels for this processor or, if they were built and the
+ * processor supports them, those that the environment variable NDCONV_SIMD
+ * names (sse2, avx2, avx512). */
 const NdKernels *nd_kernels (void);
 
-/* All kernels that this processor supports, the slowest first, then NULL. */
+/* All kernels that this processor supports, the slowest first, then NULL. None
+ * if they were built for another processor (-Dkernels=host). */
 const NdKernels *const *nd_kernels_all (void);
 
 G_END_DECLS

@@ -62,7 +62,7 @@ make_lanes (const NdSceneSamples *s, const NdPanel *panel, const NdLook *look,
       half[a][l] = ray.half[a];
     }
     from[l] = ray.from;
-    to[l] = (l % WIDE < width) & (l / WIDE < height) ? (gint) ray.to : 0;
+    to[l] = ((l % WIDE < width) & (l / WIDE < height)) ? (gint) ray.to : 0;
   }
   for (guint a = 0; a < 3; a++) {
     memcpy (&rays->start[a], start[a], sizeof (V));

@@ -177,7 +177,7 @@ find_shard (const Zarr *zarr, const guint64 *chunk, guint64 *numbers)
 static gchar *
 name_file (const Zarr *zarr, const guint64 *chunk)
 {
-  guint64 numbers[ND_ZARR_AXES];
+  guint64 numbers[ND_ZARR_AXES] = { 0 };
 
   find_shard (zarr, chunk, numbers);
   return nd_zarr_file_name (&zarr->array, numbers);

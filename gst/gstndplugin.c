@@ -25,7 +25,8 @@ plugin_init (GstPlugin *plugin)
 {
   gboolean ok = FALSE;
 
-  gst_nd_backends_init (plugin);
+  if (!gst_nd_backends_init (plugin))
+    return FALSE;
   nd_filter_set_search (search_recordings);
   ok |= GST_ELEMENT_REGISTER (ndconv2d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv3d, plugin);

@@ -16,17 +16,24 @@ ND_HOLD_AT_FORK (lock, 3)
 static gchar *plugin_folder;
 static gchar *cuda_module; /* path, or NULL if not found */
 
-void
+gboolean
 gst_nd_backends_init (GstPlugin *plugin)
 {
   static gsize done = 0;
+  static gboolean works;
 
-  if (!g_once_init_enter (&done))
-    return;
-  gst_nd_log_init ();
-  if (gst_plugin_get_filename (plugin))
-    plugin_folder = g_path_get_dirname (gst_plugin_get_filename (plugin));
-  g_once_init_leave (&done, 1);
+  if (g_once_init_enter (&done)) {
+    g_autoptr (GError) error = NULL;
+
+    gst_nd_log_init ();
+    if (gst_plugin_get_filename (plugin))
+      plugin_folder = g_path_get_dirname (gst_plugin_get_filename (plugin));
+    works = nd_cpu_backend.available (-1, &error);
+    if (!works)
+      g_warning ("%s", error->message);
+    g_once_init_leave (&done, 1);
+  }
+  return works;
 }
 
 static void

@@ -11,8 +11,10 @@
 G_BEGIN_DECLS
 
 /* Each plugin calls it first: remembers its folder, because modules are
- * searched relative to it, and makes the categories of the log. */
-void gst_nd_backends_init (GstPlugin *plugin);
+ * searched relative to it, and makes the categories of the log. FALSE, with one
+ * warning, if this processor lacks instructions that the kernels are compiled
+ * for (-Dkernels=host of another machine): the plugin must not load. */
+gboolean gst_nd_backends_init (GstPlugin *plugin);
 
 /* Adds the CPU back end, and the CUDA module if it exists: the file named by
  * the environment variable NDCONV_CUDA_MODULE, or ../ndconv/ndconv-cuda.so

@@ -164,7 +164,8 @@ plugin_init (GstPlugin *plugin)
 {
   gboolean ok = FALSE;
 
-  gst_nd_backends_init (plugin);
+  if (!gst_nd_backends_init (plugin))
+    return FALSE;
   nd_filter_use_recordings ();
   ok |= GST_ELEMENT_REGISTER (nddemux, plugin);
   ok |= GST_ELEMENT_REGISTER (ndfilesrc, plugin);

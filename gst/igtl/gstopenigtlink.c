@@ -11,7 +11,8 @@ plugin_init (GstPlugin *plugin)
 {
   gboolean ok = FALSE;
 
-  gst_nd_backends_init (plugin);
+  if (!gst_nd_backends_init (plugin))
+    return FALSE;
   ok |= GST_ELEMENT_REGISTER (openigtlinksrc, plugin);
   ok |= GST_ELEMENT_REGISTER (openigtlinksink, plugin);
   return ok;

@@ -559,7 +559,8 @@ gst_nd_view_init (GstNdView *self)
 static gboolean
 plugin_init (GstPlugin *plugin)
 {
-  gst_nd_backends_init (plugin);
+  if (!gst_nd_backends_init (plugin))
+    return FALSE;
   return GST_ELEMENT_REGISTER (ndview, plugin);
 }
 

@@ -3,7 +3,7 @@
 # it; the checkout is that of the user `person`, who may use sudo. The user
 # `guest` may not.
 #
-#   newcomer.sh short|readme|web
+#   newcomer.sh short|readme|situations|web
 #
 # Prints a line for each check, with its seconds and those of its processors,
 # and the output of those that failed.
@@ -212,6 +212,11 @@ case ${1:-} in
     check 'scripts/demo again' demo
     check 'meson install' install
     check 'ninja uninstall' uninstall
+    ;;
+  situations)
+    allow_guest
+    check 'packages' setup
+    check 'scripts/demo' demo
     . "$checkout/tests/bare/situations.sh"
     ;;
   web)

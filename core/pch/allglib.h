@@ -1,0 +1,8 @@
+/* What most files include, compiled once for each room with -Dkernels=host.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the ndconv developers
+ */
+#include <glib.h>
+#include <math.h>
+#include <string.h>
