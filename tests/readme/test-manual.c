@@ -282,8 +282,10 @@ check_row (GstElement *element, gchar **cells)
     g_assert_cmpuint (g_strv_length (names), ==, g_strv_length (defaults));
     name = g_strdelimit (g_strdup (names[i]), "`", ' ');
     text = g_strdelimit (g_strdup (defaults[i]), "`", ' ');
-    if (g_str_has_prefix (text, "\u2212")) /* minus */
-      memmove (memset (text, '-', 1) + 1, text + 3, strlen (text + 3) + 1);
+    if (g_str_has_prefix (text, "\u2212")) { /* minus */
+      text[0] = '-';
+      memmove (text + 1, text + 3, strlen (text + 3) + 1);
+    }
     pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element),
         g_strstrip (name));
     if (!pspec)
