@@ -175,8 +175,7 @@ compare_output (const Case *c, NdMethod method, const NdScale *scale,
 
   for (guint k = 0; k < c->bank->n_filters; k++)
     taps = MAX (taps, nd_filter_count (c->bank->filters[k]));
-  /* Errors of sums grow with the root of the taps, of which jobs have up to some
-   * thousands. */
+  /* The error of a sum grows with the root of the taps. */
   if (is_double)
     l2_bound =
         method == ND_METHOD_FFT ? 1e-13 : 1e-14 * MAX (1, sqrt (taps) / 25);
