@@ -154,6 +154,9 @@ nd_plan_new_on (const NdJob *job, const NdRingOptions *options,
     nd_choose_backend (plan, method, first, &why);
   if (!backend && !why)
     nd_backend_check_fork (&why);
+  /* Devices read their own copies of volumes, which do not stay. */
+  if (!(plan->backend->flags & ND_BACKEND_HOST_MEMORY))
+    plan->options.in_place = FALSE;
   if (devices->n > 1 && plan->backend->memory)
     ok = use_devices (plan, devices, method, memory_limit, error);
   else

@@ -30,7 +30,7 @@ setup_with() {
 both() { double nvcc ''; double nvidia-smi 'printf "9.0\n7.0\n8.6\n9.0\n"'; }
 old() { double nvcc ''; double nvidia-smi 'echo 6.1'; }
 broken() { double nvcc ''; double nvidia-smi 'echo "no devices were found"; exit 9'; }
-plain="setup $folder/build --buildtype=release -Dtests=false"
+plain="setup $folder/build -Dkernels=host -Doptimization=1 -Dtests=false"
 
 check() {
   [ "$1" = "$2" ] || { echo "have: $1"; echo "want: $2"; exit 1; }
