@@ -169,7 +169,9 @@ main (int argc, char **argv)
   g_setenv ("GST_PLUGIN_SYSTEM_PATH_1_0", "", TRUE);
   gst_init (NULL, NULL);
   if (!*names) {
-    g_assert_false (is_loaded ("ndfile"));
+    /* Without a process to look for plugins, this one loads all. */
+    if (g_strcmp0 (g_getenv ("GST_REGISTRY_FORK"), "no") != 0)
+      g_assert_false (is_loaded ("ndfile"));
     check_filter_file (TRUE);
     g_assert_true (is_loaded ("ndfile"));
     return 0;
