@@ -739,7 +739,8 @@ gpu_suite (void)
   tcase_add_test (tc, test_gray_on_the_device);
   tcase_add_test (tc, test_two_pipelines);
   tcase_add_test (tc, test_pool_and_stats);
-  tcase_add_loop_test (tc, test_names_of_kernels, 0, G_N_ELEMENTS (kernels));
+  if (!gpu_is_double ())
+    tcase_add_loop_test (tc, test_names_of_kernels, 0, G_N_ELEMENTS (kernels));
   tcase_add_test (tc, test_changes_in_flight);
   tcase_add_test (tc, test_changes_of_back_end);
   tcase_add_test (tc, test_seek_storm);
