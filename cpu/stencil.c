@@ -288,6 +288,7 @@ stencil_in_place (const Run *run, guint k, gsize x, gsize n, gsize y, gsize z,
 {
   const NdStencilBank *bank = run->bank;
 
+  *out = NULL;
   if (run->line > 0 || y + ND_BLOCK_ROWS > y_end)
     return 0;
   *out = nd_output_in_place (bank->output, k, x, run->y + y, run->z + z);
