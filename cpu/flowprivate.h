@@ -1,5 +1,5 @@
-/* Motion compensation of flow.c (levels, and moving) and flowestimate.c (the
- * flow).
+/* Motion compensation of flowmotion.c (levels, and moving) and flowestimate.c
+ * (the flow).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

@@ -12,9 +12,9 @@
 
 G_BEGIN_DECLS
 
-/* The kinds of output that a bank has. */
-
-/* Input with two components is complex; of other input, each component is
+/* The kinds of output that a bank has.
+ *
+ * Input with two components is complex; of other input, each component is
  * filtered separately. The response r of one filter is complex if the filter or
  * the input is complex. Otherwise its imaginary part is 0.
  *

@@ -14,7 +14,7 @@ typedef struct
 {
   NdSpreadPart cut;
   NdPlan *plan;
-  gboolean used;   /* since nd_spread_take_used() */
+  gboolean used;   /* since spread_take_used() */
   guint64 given;   /* volumes, if they go round */
   guint8 *wrapped; /* a slab that goes on at the other end, or NULL */
   GError *error;   /* of the call in progress */

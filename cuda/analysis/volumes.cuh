@@ -1,7 +1,6 @@
 /* The work of denoising on whole volumes: conversion of samples, the coarse
  * scale, and the counts from which noise level and clipping are estimated.
- * cpu/denoisesamples.c, denoisenoise.c and denoisesamples.c do the same on the
- * CPU.
+ * cpu/denoisesamples.c and denoisescale.c do the same on the CPU.
  *
  * Sums that the host reads are sums of integers, so that they do not depend on
  * the order of threads.

@@ -117,7 +117,7 @@ post_skipped (GstNdTemporal *self, GstBuffer *buffer)
 }
 
 /* Whether the volume enters the window. An overloaded element of a live stream
- * leaves out volumes before it computes anything (ndthin.h). A volume that is
+ * leaves out volumes before it computes anything (NdThin). A volume that is
  * there before its time, or that has no time, is not late. */
 static gboolean
 temporal_stream_is_taken (GstNdTemporal *self, GstBuffer *buffer,

@@ -53,6 +53,7 @@ class Kills(unittest.TestCase):
         self.outputs = self.folder / "outputs"
         self.x = np.random.default_rng(2).normal(
             0, 9, (5, 3, 9, 10)).astype("f4")
+        print("seed", SEED)
         self.random = random.Random(SEED)
 
     def in_child(self, function, at=0):
