@@ -62,33 +62,43 @@ static const NdSetting rows[] = {
 
 /* Opening */
 
-/* Whether upstream has the byte at @offset, now. */
-static gboolean
-has_byte (GstNdDemux *self, guint64 offset)
+/* The bytes that upstream has now; 0 if it does not say. */
+static guint64
+count_bytes (GstNdDemux *self)
 {
   gint64 bytes;
 
   return gst_pad_peer_query_duration (self->sink, GST_FORMAT_BYTES, &bytes)
-      && bytes >= 0 && offset < (guint64) bytes;
+      ? MAX (bytes, 0)
+      : 0;
 }
 
+/* GstBaseSrc writes the bytes that a file has to the start of @buffer and
+ * leaves its size. So only bytes that are there are asked for, and those that a
+ * file loses meanwhile are 0. */
 static gssize
 pull (gpointer data, guint64 offset, guint8 *bytes, gsize size,
     const gchar **reason)
 {
   GstNdDemux *self = data;
-  const gsize n = MIN (size, PULL_BYTES);
-  /* Upstream would end the process without memory for it. */
-  g_autoptr (GstBuffer) buffer = gst_nd_buffer_new (n);
+  const guint64 total = count_bytes (self);
+  const gsize n =
+      offset < total ? MIN (MIN (size, PULL_BYTES), total - offset) : 0;
+  g_autoptr (GstBuffer) buffer = NULL;
 
+  if (n == 0)
+    return 0;
+  /* Upstream would end the process without memory for it. */
+  buffer = gst_nd_buffer_new (n);
   if (!buffer) {
     *reason = "there is not enough memory";
     return -1;
   }
+  gst_buffer_memset (buffer, 0, 0, n);
   self->pull = gst_pad_pull_range (self->sink, offset, n, &buffer);
   if (self->pull == GST_FLOW_EOS) {
     /* An application may send EOS to the source. */
-    self->ended = has_byte (self, offset);
+    self->ended = offset < count_bytes (self);
     return 0;
   }
   if (self->pull != GST_FLOW_OK) {
