@@ -254,7 +254,8 @@ add_products (NdReal *sum, const NdReal *a, const NdReal *b, gsize n)
 /* Sums of boxes without differences, so that errors do not grow and a number
  * that is not finite stays where it is (van Herk and Gil-Werman's way to find
  * maxima): the sum of outputs i is that of the lines from i to the end of the
- * first k ones, and that of the lines after these. */
+ * first k ones, and that of the lines after these. Lines are weighted first:
+ * sums of large numbers would be infinite. */
 INLINE void
 box_columns (const NdBoxSum *b, guint nv, gsize x, Vector *ends)
 {
@@ -266,7 +267,7 @@ box_columns (const NdBoxSum *b, guint nv, gsize x, Vector *ends)
     const NdReal *line = (b->lines ? b->lines[j] : b->base + j * b->stride) + x;
 
     UNROLLED_FOR (guint v = 0; v < nv; v++) {
-      sum[v] += *(const Unaligned *) (line + v * ND_VECTOR);
+      sum[v] += *(const Unaligned *) (line + v * ND_VECTOR) * b->weight;
       ends[j * nv + v] = sum[v];
     }
   }
@@ -280,9 +281,8 @@ box_columns (const NdBoxSum *b, guint nv, gsize x, Vector *ends)
 
     UNROLLED_FOR (guint v = 0; v < nv; v++) {
       if (j > 0)
-        sum[v] += *(const Unaligned *) (line + v * ND_VECTOR);
-      *(Unaligned *) (out + v * ND_VECTOR) =
-          (ends[j * nv + v] + sum[v]) * b->weight;
+        sum[v] += *(const Unaligned *) (line + v * ND_VECTOR) * b->weight;
+      *(Unaligned *) (out + v * ND_VECTOR) = ends[j * nv + v] + sum[v];
     }
   }
 }

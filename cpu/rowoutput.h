@@ -50,7 +50,7 @@ nd_output_in_place (const NdRowOutput *output, guint filter, gsize x, gsize y,
   if (output->combines || output->job.out_type != ND_REAL_TYPE
       || out->sample != sizeof (NdReal) || output->scale->gain != 1
       || output->scale->offset != 0 || (gsize) out->data % sizeof (NdReal)
-      || out->row % sizeof (NdReal))
+      || (out->row | out->slice | out->response) % sizeof (NdReal))
     return NULL;
   return (NdReal *) (out->data + filter * out->response + z * out->slice
              + y * out->row)

@@ -73,8 +73,8 @@ open_file (FileSeries *series, guint32 file, GError **error)
     return FALSE;
   }
   series->open = file;
-  series->reader = nd_reader_open_within (path, NULL,
-      MAX (nd_budget_left (series->budget), 1), ND_TRUNCATED_REFUSE, error);
+  series->reader = nd_reader_open_beside (path,
+      MAX (nd_budget_left (series->budget), 1), error);
   if (!series->reader)
     return FALSE;
   if (series->file.volumes == 0)
@@ -177,7 +177,7 @@ read_metadata (NdMicroManager *found, const gchar *path)
       ? g_strdup (path)
       : g_path_get_dirname (path);
   g_autofree gchar *name = g_build_filename (folder, METADATA, NULL);
-  g_autoptr (NdInput) input = nd_input_open (name, TRUE, NULL);
+  g_autoptr (NdInput) input = nd_input_open (name, FALSE, NULL);
   const guint64 size = input ? nd_input_size (input) : 0;
   gchar *text;
 
@@ -269,8 +269,8 @@ describe (FileSeries *series, NdHeader *header, GError **error)
   const NdFileNames *names = &series->names;
   NdReader *first = series->reader;
   NdRecording *recording = &header->recording;
-  const gboolean flat =
-      series->file.shape.size[2] == 1 && series->file.volumes == 1;
+  const gboolean flat = series->file.shape.size[2] == 1
+      && series->file.volumes == 1 && series->file.responses == 1;
 
   header->format = first->header.format;
   *recording = series->file;

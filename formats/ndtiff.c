@@ -15,6 +15,8 @@
 #define SUMMARY_MAGIC 2355492
 #define SUMMARY_AT 16
 #define METADATA_MAX (1 << 20)
+#define METADATA_ALL_MAX ((gsize) 128 << 20)
+#define LONGEST 1e9 /* seconds */
 
 #define PLANES_MAX (1u << 22)
 #define TEXTS_MAX 256 /* names of channels, and files */
@@ -226,7 +228,7 @@ static gboolean
 read_index (NdTiff *self, gboolean keep, GError **error)
 {
   g_autofree gchar *path = g_build_filename (self->folder, INDEX, NULL);
-  g_autoptr (NdInput) input = nd_input_open (path, TRUE, error);
+  g_autoptr (NdInput) input = nd_input_open (path, FALSE, error);
   const guint64 size = input ? nd_input_size (input) : 0;
   g_autoptr (NdList) bytes = nd_list_new (self->budget, 1);
   const guint8 *at, *end;
@@ -432,11 +434,13 @@ read_summary (NdTiff *self, NdMicroManager *found)
     read_text (self, found, SUMMARY_AT + at + 8, get32 (bytes + at + 4));
 }
 
-/* What the first plane of each volume says. */
+/* What the first plane of each volume says. Texts of all volumes have up to
+ * METADATA_ALL_MAX bytes. */
 static void
 read_metadata (NdTiff *self, NdMicroManager *found)
 {
   const guint64 planes = self->size[AXIS_CHANNEL] * self->size[AXIS_Z];
+  gsize bytes = 0;
 
   found->times = nd_list_new (self->budget, sizeof (NdMicroManagerTime));
   for (guint64 t = 0; t < MIN (self->size[AXIS_TIME], ND_FILES_MAX); t++) {
@@ -448,10 +452,11 @@ read_metadata (NdTiff *self, NdMicroManager *found)
       return;
     entry = &g_array_index (self->entries, Entry, number - 1);
     found->elapsed = -1;
-    if (!open_file (self, entry->file, NULL))
+    bytes += entry->metadata_bytes;
+    if (bytes > METADATA_ALL_MAX || !open_file (self, entry->file, NULL))
       return;
     read_text (self, found, entry->metadata, entry->metadata_bytes);
-    if (found->elapsed < 0)
+    if (!(found->elapsed >= 0 && found->elapsed < LONGEST))
       return;
     time.seconds = found->elapsed;
     nd_list_add (found->times, time);

@@ -404,6 +404,16 @@ open_input (NdInput *input, const gchar *path, gboolean is_local,
 }
 
 NdReader *
+nd_reader_open_beside (const gchar *path, guint64 max_memory, GError **error)
+{
+  NdInput *input = nd_input_open (path, FALSE, error);
+
+  return input ? open_input (input, path, TRUE, NULL, max_memory,
+                     ND_TRUNCATED_REFUSE, error)
+               : NULL;
+}
+
+NdReader *
 nd_reader_open_within (const gchar *path, const NdRecording *hint,
     guint64 max_memory, NdTruncated truncated, GError **error)
 {

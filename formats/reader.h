@@ -45,6 +45,11 @@ const gchar *nd_reader_file_path (NdReader *reader);
 /* Opens a file and sets the position to its first sample. */
 gboolean nd_reader_open_file (NdReader *reader, guint file, GError **error);
 
+/* nd_reader_open_within() for a file of a folder that someone else made: no
+ * symbolic link. */
+NdReader *nd_reader_open_beside (const gchar *path, guint64 max_memory,
+    GError **error);
+
 /* With header->keep: reads the files up to the first one that is truncated, and
  * keeps the whole volumes, with a warning. */
 gboolean nd_reader_keep_whole (NdReader *reader, GError **error);

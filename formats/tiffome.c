@@ -194,6 +194,9 @@ read_file (Reading *reading, const gchar *name)
     axes->files = nd_list_new (axes->budget, sizeof (gchar *));
   planes =
       &g_array_index (reading->planes, NdTiffPlanes, reading->planes->len - 1);
+  /* It has one, or none was left for it. */
+  if (planes->file != ND_TIFF_OWN || planes->count == 0)
+    return;
   planes->file = number_file (axes->files, name);
   if (planes->file == ND_TIFF_OWN)
     planes->count = 0;

@@ -30,8 +30,12 @@ gst_nd_buffer_copy_bytes (GstBuffer *buffer)
   GstBuffer *copy = gst_nd_buffer_new (size);
   GstMapInfo map;
 
-  if (!copy || !gst_buffer_map (copy, &map, GST_MAP_WRITE))
-    return copy;
+  if (!copy)
+    return NULL;
+  if (!gst_buffer_map (copy, &map, GST_MAP_WRITE)) {
+    gst_buffer_unref (copy);
+    return NULL;
+  }
   if (gst_buffer_extract (buffer, 0, map.data, size) == size) {
     gst_buffer_unmap (copy, &map);
     return copy;

@@ -381,7 +381,7 @@ static const gchar *const rows[] = {
   "s t     scale, time",
   "w       automatic window",
   "r       reset the view",
-  "left    turn, view_keys_place, or pan",
+  "left    turn, place, or pan",
   "middle  pan",
   "right   window and level",
   "wheel   slices, or zoom",

@@ -9,6 +9,7 @@
 #include "tests/formats/samples.h"
 
 #include <glib/gstdio.h>
+#include <unistd.h>
 
 #define X 3
 #define Y 2
@@ -389,6 +390,42 @@ test_refused (void)
   remove_series (series);
 }
 
+/* A folder of a stranger must not show other files. */
+static void
+test_links (void)
+{
+  g_autofree gchar *series = make_series ("links");
+  g_autofree gchar *other = make_series ("linked");
+  g_autofree gchar *target = g_build_filename (other, "secret.nrrd", NULL);
+  g_autofree gchar *link = g_build_filename (series, "p_1.nrrd", NULL);
+
+  put_part (other, "secret.nrrd", 1, 1, 50);
+  put_part (series, "p_2.nrrd", 1, 0, 0);
+  g_assert_cmpint (symlink (target, link), ==, 0);
+  assert_refused (series, ND_ERROR_OPEN_READ, "symbolic link");
+  remove_series (series);
+  remove_series (other);
+}
+
+/* Slices with several responses would lie in another order. */
+static void
+test_responses (void)
+{
+  static const gchar header[] = "NRRD0004\ntype: uint8\ndimension: 3\n"
+                                "sizes: 2 2 2\nkinds: domain domain vector\n"
+                                "encoding: raw\n\n01234567";
+  g_autofree gchar *series = make_series ("responses");
+
+  for (guint i = 1; i <= 3; i++) {
+    g_autofree gchar *name = g_strdup_printf ("img_z%u.nrrd", i);
+    g_autofree gchar *path = g_build_filename (series, name, NULL);
+
+    g_assert_true (g_file_set_contents (path, header, -1, NULL));
+  }
+  assert_refused (series, ND_ERROR_FORMAT, "files of one slice");
+  remove_series (series);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -402,6 +439,8 @@ main (int argc, char **argv)
   g_test_add_func ("/file-series/positions", test_positions);
   g_test_add_func ("/file-series/ndtiff", test_ndtiff);
   g_test_add_func ("/file-series/refused", test_refused);
+  g_test_add_func ("/file-series/links", test_links);
+  g_test_add_func ("/file-series/responses", test_responses);
   make_folder ();
   result = g_test_run ();
   remove_folder ();
