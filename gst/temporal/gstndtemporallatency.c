@@ -270,6 +270,7 @@ wait_for_deadline (gpointer data)
   g_mutex_lock (&release->lock);
   gst_clock_id_unref (release->id);
   release->id = NULL;
+  g_cond_signal (&release->changed);
   g_mutex_unlock (&release->lock);
   if (ret == GST_CLOCK_OK || ret == GST_CLOCK_EARLY)
     release_outputs (self, deadline);
@@ -311,9 +312,13 @@ gst_nd_temporal_release_stop (GstNdTemporal *self)
   g_mutex_lock (&release->lock);
   release->stopping = TRUE;
   gst_nd_thread_stop (&release->thread);
-  if (release->id)
-    gst_clock_id_unschedule (release->id);
   g_cond_signal (&release->changed);
+  /* GstTestClock forgets this if the thread does not wait yet. */
+  while (release->id) {
+    gst_clock_id_unschedule (release->id);
+    g_cond_wait_until (&release->changed, &release->lock,
+        g_get_monotonic_time () + 10 * G_TIME_SPAN_MILLISECOND);
+  }
   g_mutex_unlock (&release->lock);
   gst_nd_thread_join (&release->thread);
   release->stopping = FALSE;
