@@ -260,7 +260,7 @@ describe_range (gdouble low, gdouble high, gdouble value, GString *json)
   nd_json_number (json, high);
 }
 
-/* Its default, and what values it may have. */
+/* Its default, and the values that it may have. */
 static void
 describe_field (const NdSettingField *field, GString *json)
 {

@@ -38,9 +38,10 @@ typedef struct
   const NdSamples *out;
 } NdRowOutput;
 
-/* Where responses (x, y, z) of @filter can be written as they are, side by
- * side: if the output is these numbers. NULL otherwise, and if rows are not a
- * multiple of numbers apart. A response of -0 is to be written as 0. */
+/* The place in the output for response (x, y, z) of @filter and those after it
+ * in the row, if the output is these numbers, unscaled. Otherwise NULL, also if
+ * rows are not a multiple of numbers apart. A response of -0 is written as
+ * 0. */
 static inline NdReal *
 nd_output_in_place (const NdRowOutput *output, guint filter, gsize x, gsize y,
     gsize z)

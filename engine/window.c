@@ -28,8 +28,8 @@ nd_window_size (const NdWindow *window)
   return window->before + 1 + window->after;
 }
 
-/* A size beyond all streams: what a border reads at one end does not depend on
- * the other. */
+/* A size that no stream reaches: a border at one end then does not read the
+ * other end. */
 #define LONG (G_MAXINT64 / 4)
 
 /* The last position that the output at @anchor reads if the stream does not end

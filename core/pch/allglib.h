@@ -1,4 +1,4 @@
-/* What most files include, compiled once for each room with -Dkernels=host.
+/* The headers that most files include: compiled once a room (-Dkernels=host).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers

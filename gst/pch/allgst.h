@@ -1,4 +1,4 @@
-/* What the files of the plugin include, compiled once with -Dkernels=host.
+/* The headers that plugins include: compiled once a plugin (-Dkernels=host).
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
