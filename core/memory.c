@@ -38,6 +38,17 @@ nd_memory_set_error (GError **error, gsize bytes)
         bytes, nd_usable_memory ());
 }
 
+gpointer
+nd_memory_new (gsize n, gsize size, GError **error)
+{
+  const gsize bytes = nd_size_mul (n, size, 1);
+  gpointer memory = bytes < G_MAXSIZE ? g_try_malloc0 (MAX (bytes, 1)) : NULL;
+
+  if (!memory)
+    nd_memory_set_error (error, bytes);
+  return memory;
+}
+
 gsize
 nd_size_mul (gsize a, gsize b, gsize c)
 {

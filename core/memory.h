@@ -22,6 +22,11 @@ gboolean nd_memory_check (gsize bytes, GError **error);
 /* Sets the same error, for an allocation of @bytes that failed. */
 void nd_memory_set_error (GError **error, gsize bytes);
 
+/* @n times @size bytes of zeros, to be freed with g_free(). If they are 0, the
+ * result is not NULL. NULL with the same error without memory, or if the number
+ * of bytes overflows. For what a file or a stream makes large. */
+gpointer nd_memory_new (gsize n, gsize size, GError **error);
+
 /* a * b * c, or G_MAXSIZE if that overflows. */
 gsize nd_size_mul (gsize a, gsize b, gsize c);
 

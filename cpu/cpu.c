@@ -131,8 +131,11 @@ ring_new (const NdJob *job, const NdRingOptions *options, NdMethod method,
     cpu_ring_free (ring);
     return NULL;
   }
-  if (options->border_volumes)
-    ring->method->push (ring->state, ring->n_slots, NULL);
+  if (options->border_volumes
+      && !ring->method->push (ring->state, ring->n_slots, NULL, error)) {
+    cpu_ring_free (ring);
+    return NULL;
+  }
   ND_INFO ("%s in %s precision with %s kernels on %u threads: %u slots, "
            "%" G_GSIZE_FORMAT " bytes",
       nd_method_name (method), nd_precision_name (job->precision),
@@ -173,15 +176,16 @@ cpu_keep (NdRing *ring, guint slot, const NdSamples *volume)
 static gboolean
 cpu_push (NdRing *ring, guint slot, const NdSamples *volume, GError **error)
 {
+  gboolean pushed;
   guint before;
 
   g_return_val_if_fail (slot < ring->n_slots, FALSE);
   before = nd_threads_enter (ring->n_threads);
   if (ring->kept)
     cpu_keep (ring, slot, volume);
-  ring->method->push (ring->state, slot, volume);
+  pushed = ring->method->push (ring->state, slot, volume, error);
   nd_threads_leave (before);
-  return TRUE;
+  return pushed;
 }
 
 static gboolean

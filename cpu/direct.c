@@ -62,7 +62,9 @@ make_begun (Direct *d, GError **error)
       nd_floats_new (nd_size_mul (d->begun_floats, components, 1), error);
   if (!d->begun)
     return FALSE;
-  d->begun_slots = g_new (gint, d->reach.slots);
+  d->begun_slots = nd_memory_new (d->reach.slots, sizeof (gint), error);
+  if (!d->begun_slots)
+    return FALSE;
   ND_INFO ("sums begun ahead over %u of %u volumes", d->reach.slots - 1,
       d->reach.slots);
   return TRUE;
@@ -132,6 +134,31 @@ folded_samples (const Direct *d, const NdSamples *samples, NdSampleType type)
   return folded;
 }
 
+/* The stencils, and what respond needs. FALSE without memory. */
+static gboolean
+make_stencils (Direct *d, GError **error)
+{
+  const NdJob *job = &d->job;
+  const NdStrides *strides = d->by_tiles ? &d->tiles.strides : &d->ring.strides;
+
+  d->stencils = nd_memory_new (job->bank->n_filters, sizeof (NdStencil), error);
+  if (!d->stencils)
+    return FALSE;
+  for (guint k = 0; k < job->bank->n_filters; k++) {
+    if (!nd_stencil_init (&d->stencils[k], job->bank->filters[k], d->reach.low,
+            strides, !nd_sample_is_float (job->in_type), error))
+      return FALSE;
+    nd_stencil_split (&d->stencils[k], d->reach.slots - 1);
+  }
+  d->volumes = nd_memory_new (d->output.group * d->reach.slots,
+      sizeof (const NdReal *), error);
+  if (!d->volumes)
+    return FALSE;
+  d->begun_sums = nd_memory_new (d->output.group * job->bank->n_filters,
+      sizeof (const NdReal *), error);
+  return d->begun_sums != NULL;
+}
+
 static void direct_destroy (gpointer state);
 
 static gpointer
@@ -168,17 +195,7 @@ direct_create (const NdJob *job, const NdRingOptions *options, GError **error)
   }
   if (d->folded)
     nd_pad_fold (&d->tiles.pad, job->border, components);
-  d->stencils = g_new (NdStencil, job->bank->n_filters);
-  for (guint k = 0; k < job->bank->n_filters; k++) {
-    nd_stencil_init (&d->stencils[k], job->bank->filters[k], d->reach.low,
-        d->by_tiles ? &d->tiles.strides : &d->ring.strides,
-        !nd_sample_is_float (job->in_type));
-    nd_stencil_split (&d->stencils[k], d->reach.slots - 1);
-  }
-  d->volumes = g_new (const NdReal *, d->output.group * d->reach.slots);
-  d->begun_sums =
-      g_new (const NdReal *, d->output.group * job->bank->n_filters);
-  if (options->ahead && !make_begun (d, error)) {
+  if (!make_stencils (d, error) || (options->ahead && !make_begun (d, error))) {
     direct_destroy (d);
     return NULL;
   }
@@ -190,7 +207,7 @@ direct_destroy (gpointer state)
 {
   Direct *d = state;
 
-  for (guint k = 0; k < d->job.bank->n_filters; k++)
+  for (guint k = 0; d->stencils && k < d->job.bank->n_filters; k++)
     nd_stencil_clear (&d->stencils[k]);
   g_free (d->stencils);
   g_free (d->volumes);
@@ -216,8 +233,9 @@ direct_bytes (gconstpointer state)
                       * sizeof (NdReal));
 }
 
-static void
-direct_push (gpointer state, guint slot, const NdSamples *volume)
+static gboolean
+direct_push (gpointer state, guint slot, const NdSamples *volume,
+    GError **error)
 {
   Direct *d = state;
 
@@ -225,11 +243,12 @@ direct_push (gpointer state, guint slot, const NdSamples *volume)
     const NdSamples folded = folded_samples (d, volume, d->job.in_type);
 
     nd_tiles_push (&d->tiles, &folded);
-    return;
+    return TRUE;
   }
   for (guint i = 0; d->begun_valid && i + 1 < d->reach.slots; i++)
     d->begun_valid = d->begun_slots[i] != (gint) slot;
   nd_padded_push (&d->ring, slot, volume);
+  return TRUE;
 }
 
 /* Finds the volumes of component @c in the first @n of @slots. */

@@ -59,6 +59,13 @@ typedef struct
   NdReal *filter_memory;
   guint n_workers;
   NdReal *scratch_memory;
+
+  /* Of respond, for the components of a group: the sums of levels, and whether
+   * the window has samples that are not finite, [component][filter]; and
+   * 2 * reach.slots of each thread. */
+  NdReal *levels;
+  gboolean *non_finite;
+  const NdReal **pointers;
 } Blocks;
 
 static gdouble
@@ -78,6 +85,9 @@ blocks_destroy (gpointer state)
   nd_output_clear (&b->output);
   g_free (b->memory);
   g_free (b->filters);
+  g_free (b->levels);
+  g_free (b->non_finite);
+  g_free (b->pointers);
   g_free (b);
 }
 
@@ -168,18 +178,19 @@ fft_blocks_make_memory (Blocks *b, GError **error)
   return TRUE;
 }
 
-static void
-fft_blocks_make_filter_spectra (Blocks *b)
+static gboolean
+fft_blocks_make_filter_spectra (Blocks *b, GError **error)
 {
   const NdFftSamples *s = &b->samples;
   const NdFftBlock *block = b->grid.block;
   const gsize *size = block->size;
   const gsize points = size[0] * size[1] * size[2];
   const Scratch scratch = scratch_of (b, 0);
-  g_autofree NdReal *samples = g_new0 (NdReal, 2 * points);
+  g_autofree NdReal *samples = nd_floats_new (2 * points, error);
   gsize used = 0;
 
-  b->filters = g_new0 (NdReal *, s->job.bank->n_filters * s->reach.slots);
+  if (!samples)
+    return FALSE;
   for (guint k = 0; k < s->job.bank->n_filters; k++) {
     for (guint t = 0; t < s->reach.slots; t++) {
       const guint i = k * s->reach.slots + t;
@@ -195,6 +206,30 @@ fft_blocks_make_filter_spectra (Blocks *b)
       block->spectrum (scratch.work, b->filters[i]);
     }
   }
+  return TRUE;
+}
+
+/* The tables of respond. */
+static gboolean
+fft_blocks_make_tables (Blocks *b, GError **error)
+{
+  const NdFftSamples *s = &b->samples;
+  const gsize n = s->job.bank->n_filters, slots = s->reach.slots;
+  const gsize responses = nd_size_mul (n, b->output.group, 1);
+
+  b->filters =
+      nd_memory_new (nd_size_mul (n, slots, 1), sizeof (NdReal *), error);
+  if (!b->filters)
+    return FALSE;
+  b->levels = nd_memory_new (responses, sizeof (NdReal), error);
+  if (!b->levels)
+    return FALSE;
+  b->non_finite = nd_memory_new (responses, sizeof (gboolean), error);
+  if (!b->non_finite)
+    return FALSE;
+  b->pointers = nd_memory_new (nd_size_mul (2, slots, b->n_workers),
+      sizeof (const NdReal *), error);
+  return b->pointers != NULL;
 }
 
 /* The pairs of blocks of a task. */
@@ -242,11 +277,12 @@ blocks_create (const NdJob *job, const NdRingOptions *options, GError **error)
   if (!nd_fft_samples_init (&b->samples, job, options, error)
       || !nd_output_init (&b->output, job, init_layer (b),
           MIN (nd_threads (), count_tasks (b)), error)
-      || !fft_blocks_make_memory (b, error)) {
+      || !fft_blocks_make_memory (b, error)
+      || !fft_blocks_make_tables (b, error)
+      || !fft_blocks_make_filter_spectra (b, error)) {
     blocks_destroy (b);
     return NULL;
   }
-  fft_blocks_make_filter_spectra (b);
   return b;
 }
 
@@ -328,8 +364,9 @@ push_pair (gsize pair, guint worker, gpointer data)
       ring_spectrum (b, push->slot, push->component, pair));
 }
 
-static void
-blocks_push (gpointer state, guint slot, const NdSamples *volume)
+static gboolean
+blocks_push (gpointer state, guint slot, const NdSamples *volume,
+    GError **error)
 {
   Blocks *b = state;
   const gsize rows = b->samples.pad.size[1] * b->samples.pad.size[2];
@@ -340,9 +377,12 @@ blocks_push (gpointer state, guint slot, const NdSamples *volume)
     push.samples = nd_fft_samples_begin (&b->samples, slot, volume, c);
     nd_parallel_for ((rows + ROWS_PER_TASK - 1) / ROWS_PER_TASK, push_rows,
         &push);
+    if (!nd_fft_samples_end (&b->samples, error))
+      return FALSE;
     if (b->ring)
       nd_parallel_for (b->grid.pairs, push_pair, &push);
   }
+  return TRUE;
 }
 
 /* A call of respond, for the components of a group (cpu/rowoutput.h). */
@@ -350,10 +390,7 @@ typedef struct
 {
   Blocks *blocks;
   const gint *slots;
-  gsize component;            /* the first one */
-  const NdReal *levels;       /* [component of the group][filter] */
-  const gboolean *non_finite; /* the same: the window has such samples */
-  const NdReal **pointers;    /* 2 * reach.slots of each thread */
+  gsize component; /* the first one */
 } Respond;
 
 /* One response of a pair. */
@@ -450,8 +487,8 @@ fft_blocks_response_of (const Respond *respond, guint k, gsize c)
   return (Response){ .respond = respond,
     .filter = k,
     .component = respond->component + c,
-    .level = respond->levels[i],
-    .non_finite = respond->non_finite[i] };
+    .level = respond->blocks->levels[i],
+    .non_finite = respond->blocks->non_finite[i] };
 }
 
 /* Transforms @pair if the window is one volume. Returns FALSE if that was all,
@@ -490,7 +527,7 @@ respond_group (gsize index, guint worker, gpointer data)
   const gsize group = task_pairs (b), pair = index * group;
   const gsize pairs = MIN (group, b->grid.pairs - pair);
   const Scratch scratch = scratch_of (b, worker);
-  const NdReal **spectra = respond->pointers + 2 * worker * s->reach.slots;
+  const NdReal **spectra = b->pointers + 2 * worker * s->reach.slots;
   const NdReal **filters = spectra + s->reach.slots;
 
   if (!b->ring && !transform_volume (respond, pair, &scratch))
@@ -517,24 +554,15 @@ blocks_respond (gpointer state, const gint *slots, const NdScale *scale,
   const NdFftSamples *s = &b->samples;
   const guint n_filters = s->job.bank->n_filters;
   const gsize group = b->output.group;
-  g_autofree NdReal *levels = g_new (NdReal, group * n_filters);
-  g_autofree gboolean *non_finite = g_new (gboolean, group * n_filters);
-  g_autofree const NdReal **pointers =
-      g_new (const NdReal *, 2 * s->reach.slots * b->n_workers);
 
   b->output.scale = scale;
   b->output.out = out;
   for (gsize first = 0; first < s->job.shape.components; first += group) {
-    Respond respond = { .blocks = b,
-      .slots = slots,
-      .component = first,
-      .levels = levels,
-      .non_finite = non_finite,
-      .pointers = pointers };
+    Respond respond = { .blocks = b, .slots = slots, .component = first };
 
     for (gsize i = 0; i < group * n_filters; i++)
-      levels[i] = nd_fft_level (s, slots, first + i / n_filters, i % n_filters,
-          non_finite + i);
+      b->levels[i] = nd_fft_level (s, slots, first + i / n_filters,
+          i % n_filters, b->non_finite + i);
     nd_parallel_for (count_tasks (b), respond_group, &respond);
   }
 }

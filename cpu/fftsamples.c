@@ -3,7 +3,6 @@
  */
 #include "cpu/fftsamples.h"
 
-#include "core/error.h"
 #include "core/memory.h"
 #include "core/threads.h"
 #include "cpu/cost.h"
@@ -51,13 +50,18 @@ nd_fft_count_spectra (const NdJob *job, const NdReach *reach)
   return n;
 }
 
-static void
-find_coefficients (NdFftSamples *s)
+static gboolean
+find_coefficients (NdFftSamples *s, GError **error)
 {
   const NdBank *bank = s->job.bank;
+  const gsize n = nd_size_mul (bank->n_filters, s->reach.slots, 1);
 
-  s->coefficients = g_new (const gdouble *, bank->n_filters * s->reach.slots);
-  s->sums = g_new0 (gdouble, bank->n_filters * s->reach.slots);
+  s->coefficients = nd_memory_new (n, sizeof (const gdouble *), error);
+  if (!s->coefficients)
+    return FALSE;
+  s->sums = nd_memory_new (n, sizeof (gdouble), error);
+  if (!s->sums)
+    return FALSE;
   for (guint k = 0; k < bank->n_filters; k++) {
     const NdFilter *f = bank->filters[k];
 
@@ -71,6 +75,7 @@ find_coefficients (NdFftSamples *s)
         s->sums[i] += w[j];
     }
   }
+  return TRUE;
 }
 
 static gsize
@@ -91,14 +96,10 @@ nd_fft_samples_init (NdFftSamples *s, const NdJob *job,
   s->job = *job;
   s->reach = nd_job_reach (job);
   s->n_slots = s->reach.slots + (options->border_volumes ? 1 : 0);
-  if (!nd_pad_init (&s->pad, job, &s->reach)) {
-    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "Not enough memory for transforms of volumes with such long axes: use "
-        "smaller volumes or method=direct");
+  if (!nd_pad_init (&s->pad, job, &s->reach, error))
     return FALSE;
-  }
   rows = count_rows (s);
-  bytes = nd_size_mul (rows, sizeof (GArray *), 1);
+  bytes = nd_size_mul (rows, sizeof (NdList *), 1);
   if (rows > 0
       && (!(s->rows = g_try_malloc0 (bytes))
           || !(s->planes =
@@ -106,8 +107,13 @@ nd_fft_samples_init (NdFftSamples *s, const NdJob *job,
     nd_memory_set_error (error, bytes);
     return FALSE;
   }
-  find_coefficients (s);
-  s->slots = g_new0 (NdFftSlot, s->n_slots * job->shape.components);
+  s->slots = nd_memory_new (nd_size_mul (s->n_slots, job->shape.components, 1),
+      sizeof (NdFftSlot), error);
+  if (!s->slots)
+    return FALSE;
+  s->row = nd_floats_new (s->pad.size[0], error);
+  if (!s->row || !find_coefficients (s, error))
+    return FALSE;
   for (gsize i = 0; rows > 0 && i < s->n_slots * job->shape.components; i++) {
     s->slots[i].non_finite = s->rows + i * s->pad.size[1] * s->pad.size[2];
     s->slots[i].planes = s->planes + i * s->pad.size[2];
@@ -120,8 +126,9 @@ nd_fft_samples_clear (NdFftSamples *s)
 {
   for (gsize i = 0; s->rows && i < count_rows (s); i++) {
     if (s->rows[i])
-      g_array_unref (s->rows[i]);
+      nd_list_free (s->rows[i]);
   }
+  g_free (s->row);
   g_free (s->rows);
   g_free (s->planes);
   g_free (s->slots);
@@ -135,7 +142,7 @@ nd_fft_samples_bytes (const NdFftSamples *s)
 {
   const gsize rows = count_rows (s);
 
-  return rows * sizeof (GArray *) + rows / s->pad.size[1] * sizeof (gint);
+  return rows * sizeof (NdList *) + rows / s->pad.size[1] * sizeof (gint);
 }
 
 /* The coefficient along @axis that belongs at sample @i of @n, or -1. */
@@ -175,10 +182,11 @@ nd_fft_filter_row (const NdFftSamples *s, guint filter, guint t,
 /* Any level gives the same result; the nearer it is to the mean, the smaller
  * are the rounding errors. Estimates the mean from up to 64 rows. */
 static NdReal
-choose_level (const NdPad *pad, const NdSamples *volume, gsize component)
+choose_level (NdFftSamples *s, const NdSamples *volume, gsize component)
 {
+  const NdPad *pad = &s->pad;
   gsize rows = pad->size[1] * pad->size[2], step = rows / 64 + 1, n = 0;
-  g_autofree NdReal *row = g_new (NdReal, pad->size[0]);
+  NdReal *row = s->row;
   gdouble sum = 0;
 
   for (gsize i = step / 2; i < rows; i += step) {
@@ -200,15 +208,16 @@ nd_fft_samples_begin (NdFftSamples *s, guint slot, const NdSamples *volume,
 {
   NdFftSlot *begun = s->slots + slot * s->job.shape.components + component;
 
-  begun->level = choose_level (&s->pad, volume, component);
+  begun->level = choose_level (s, volume, component);
   for (gsize i = 0;
        begun->has_non_finite && i < s->pad.size[1] * s->pad.size[2]; i++) {
     if (begun->non_finite[i])
-      g_array_set_size (begun->non_finite[i], 0);
+      nd_list_set_size (begun->non_finite[i], 0);
   }
   if (begun->has_non_finite)
     memset (begun->planes, 0, s->pad.size[2] * sizeof (gint));
   begun->has_non_finite = FALSE;
+  s->no_memory = FALSE;
   return begun;
 }
 
@@ -237,24 +246,35 @@ nd_fft_samples_row (NdFftSamples *s, NdFftSlot *slot, const NdSamples *volume,
     gsize component, gsize y, gsize z, NdReal *row)
 {
   const gsize n = s->pad.size[0];
-  GArray **found;
+  NdList **found;
 
   nd_pad_row (&s->pad, volume, component, y, z, row);
   if (fft_samples_subtract (row, n, slot->level))
     return;
   found = &slot->non_finite[z * s->pad.size[1] + y];
   if (!*found)
-    *found = g_array_new (FALSE, FALSE, sizeof (NonFinite));
+    *found = nd_list_new (NULL, sizeof (NonFinite));
   for (gsize x = 0; x < n; x++) {
     NonFinite sample = { .x = x, .value = row[x] };
 
     if (isfinite (row[x]))
       continue;
     row[x] = 0;
-    g_array_append_val (*found, sample);
+    if (!nd_list_add (*found, sample))
+      g_atomic_int_set (&s->no_memory, TRUE);
   }
   g_atomic_int_set (&slot->planes[z], TRUE);
   g_atomic_int_set (&slot->has_non_finite, TRUE);
+}
+
+gboolean
+nd_fft_samples_end (NdFftSamples *s, GError **error)
+{
+  if (!s->no_memory)
+    return TRUE;
+  nd_memory_set_error (error,
+      nd_size_mul (s->pad.size[0], sizeof (NonFinite), 1));
+  return FALSE;
 }
 
 guint
@@ -301,7 +321,7 @@ nd_fft_level (const NdFftSamples *s, const gint *slots, gsize component,
 
 /* The number of samples before padded coordinate @x. */
 static guint
-fft_samples_find_sample (const GArray *samples, gsize x)
+fft_samples_find_sample (const NdList *samples, gsize x)
 {
   guint first = 0, end = samples->len;
 
@@ -320,7 +340,7 @@ fft_samples_find_sample (const GArray *samples, gsize x)
  * which may be NULL. @last: padded x that the first coefficient of the first
  * output reads. */
 static void
-add_listed (const GArray *found, const gdouble *w, gsize taps, NdReal *row,
+add_listed (const NdList *found, const gdouble *w, gsize taps, NdReal *row,
     gsize n, gsize last)
 {
   for (guint i = found ? fft_samples_find_sample (found, last + 1 - taps) : 0;

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "core/list.h"
 #include "cpu/fftkernels.h"
 #include "cpu/pad.h"
 #include "engine/job.h"
@@ -25,7 +26,7 @@ typedef struct
 
   /* Samples left out, of each padded row that ever had some: [z][y]. NULL for
    * integers. */
-  GArray **non_finite;
+  NdList **non_finite;
   gint *planes; /* whether padded plane z has some */
   gint has_non_finite;
 } NdFftSlot;
@@ -45,8 +46,10 @@ typedef struct
   guint n_spectra; /* volumes that are not NULL */
 
   NdFftSlot *slots; /* [slot][component] */
-  GArray **rows;    /* NdFftSlot.non_finite of all slots */
+  NdList **rows;    /* NdFftSlot.non_finite of all slots */
   gint *planes;     /* NdFftSlot.planes of all slots */
+  NdReal *row;      /* a padded row, of the thread that pushes */
+  gint no_memory;   /* for samples left out, since the last begin */
 } NdFftSamples;
 
 /* NdFftSamples.n_spectra of the job. */
@@ -74,6 +77,10 @@ NdFftSlot *nd_fft_samples_begin (NdFftSamples *samples, guint slot,
  * different rows. */
 void nd_fft_samples_row (NdFftSamples *samples, NdFftSlot *slot,
     const NdSamples *volume, gsize component, gsize y, gsize z, NdReal *row);
+
+/* After all rows. FALSE with ND_ERROR_MEMORY if samples that are not finite
+ * were too many for the memory. */
+gboolean nd_fft_samples_end (NdFftSamples *samples, GError **error);
 
 /* The slots that an output reads: index in @slots, see respond() of the back
  * end. */

@@ -157,7 +157,11 @@ whole_create (const NdJob *job, const NdRingOptions *options, GError **error)
   whole->floats = nd_transform_floats (whole->transform);
   if (!fft_whole_make_memory (whole, error))
     goto failed;
-  whole->filters = g_new0 (NdReal *, job->bank->n_filters * s->reach.slots);
+  whole->filters =
+      nd_memory_new (nd_size_mul (job->bank->n_filters, s->reach.slots, 1),
+          sizeof (NdReal *), error);
+  if (!whole->filters)
+    goto failed;
   fft_whole_make_filter_spectra (whole, size);
   return whole;
 
@@ -203,8 +207,8 @@ load_row (gsize y, gsize z, NdReal *row, gpointer data)
       push->component, y, z, row);
 }
 
-static void
-whole_push (gpointer state, guint slot, const NdSamples *volume)
+static gboolean
+whole_push (gpointer state, guint slot, const NdSamples *volume, GError **error)
 {
   Whole *whole = state;
   NdFftSamples *s = &whole->samples;
@@ -215,7 +219,10 @@ whole_push (gpointer state, guint slot, const NdSamples *volume)
     push.slot = nd_fft_samples_begin (s, slot, volume, c);
     nd_transform_forward (whole->transform, s->pad.size, load_row, &push,
         spectrum (whole, slot, c));
+    if (!nd_fft_samples_end (s, error))
+      return FALSE;
   }
+  return TRUE;
 }
 
 typedef struct

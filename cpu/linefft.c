@@ -3,6 +3,8 @@
  */
 #include "cpu/linefft.h"
 
+#include "core/memory.h"
+
 #include <math.h>
 
 /* exp (-2 pi i k / n), or its conjugate. */
@@ -16,7 +18,7 @@ make_root (gsize k, gsize n, gboolean inverse, NdReal *root)
 }
 
 NdLineFft *
-nd_line_fft_new (gsize n, gboolean inverse)
+nd_line_fft_new (gsize n, gboolean inverse, GError **error)
 {
   /* The last step, which reads lines with a stride, has the best radix. */
   static const guint radixes[] = { 2, 5, 3, 4 };
@@ -32,7 +34,12 @@ nd_line_fft_new (gsize n, gboolean inverse)
         step->radix = radixes[i];
     g_return_val_if_fail (step->radix != 0, fft);
     step->m = n / step->radix;
-    step->twiddles = g_new (NdReal, 2 * step->m * (step->radix - 1));
+    step->twiddles =
+        nd_memory_new (2 * step->m * (step->radix - 1), sizeof (NdReal), error);
+    if (!step->twiddles) {
+      nd_line_fft_free (fft);
+      return NULL;
+    }
     for (gsize k = 0; k < step->m; k++)
       for (guint i = 1; i < step->radix; i++)
         make_root (i * k, n, inverse,
@@ -43,11 +50,17 @@ nd_line_fft_new (gsize n, gboolean inverse)
 }
 
 NdLineFft *
-nd_line_fft_new_real (gsize n, gboolean inverse)
+nd_line_fft_new_real (gsize n, gboolean inverse, GError **error)
 {
-  NdLineFft *fft = nd_line_fft_new (n / 2, inverse);
+  NdLineFft *fft = nd_line_fft_new (n / 2, inverse, error);
 
-  fft->separate = g_new (NdReal, n);
+  if (!fft)
+    return NULL;
+  fft->separate = nd_memory_new (n, sizeof (NdReal), error);
+  if (!fft->separate) {
+    nd_line_fft_free (fft);
+    return NULL;
+  }
   for (gsize k = 0; k < n / 2; k++)
     make_root (k, n, inverse, fft->separate + 2 * k);
   return fft;

@@ -39,12 +39,12 @@ typedef struct
   NdReal *separate; /* [k][re, im], n of them; NULL: no real numbers */
 } NdLineFft;
 
-/* @n complex numbers; @n has no prime factor above 5. Never NULL. Several
- * threads may use it. */
-NdLineFft *nd_line_fft_new (gsize n, gboolean inverse);
+/* @n complex numbers; @n has no prime factor above 5. NULL with ND_ERROR_MEMORY
+ * without memory. Several threads may use it. */
+NdLineFft *nd_line_fft_new (gsize n, gboolean inverse, GError **error);
 
 /* @n real numbers, @n even. */
-NdLineFft *nd_line_fft_new_real (gsize n, gboolean inverse);
+NdLineFft *nd_line_fft_new_real (gsize n, gboolean inverse, GError **error);
 void nd_line_fft_free (NdLineFft *fft); /* NULL is allowed */
 
 /* The columns that sum_box() keeps in the L1 cache. */

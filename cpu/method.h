@@ -1,5 +1,5 @@
 /* A method of the CPU back end. Each is one file; cpu/cpu.c has the table. The
- * functions correspond to those of NdBackend, but cannot fail after create.
+ * functions correspond to those of NdBackend; respond and begin cannot fail.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -23,8 +23,10 @@ typedef struct _NdCpuMethod
   gsize (*bytes) (gconstpointer state);
 
   /* @volume NULL is the border volume. It is pushed once, into the slot after
-   * those of the window, which @respond reads for ND_SLOT_BORDER. */
-  void (*push) (gpointer state, guint slot, const NdSamples *volume);
+   * those of the window, which @respond reads for ND_SLOT_BORDER. FALSE with
+   * ND_ERROR_MEMORY without memory. */
+  gboolean (*push) (gpointer state, guint slot, const NdSamples *volume,
+      GError **error);
   void (*respond) (gpointer state, const gint *slots, const NdScale *scale,
       const NdSamples *out);
 

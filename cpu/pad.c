@@ -10,7 +10,7 @@
 #include <string.h>
 
 gboolean
-nd_pad_init (NdPad *pad, const NdJob *job, const NdReach *reach)
+nd_pad_init (NdPad *pad, const NdJob *job, const NdReach *reach, GError **error)
 {
   memset (pad, 0, sizeof (*pad));
   pad->kernels = nd_kernels ();
@@ -22,12 +22,15 @@ nd_pad_init (NdPad *pad, const NdJob *job, const NdReach *reach)
     gsize n = job->shape.size[a];
     gsize around = reach->high[a] - reach->low[a];
 
-    if (!g_size_checked_add (&pad->size[a], n, around)) {
+    if (!g_size_checked_add (&pad->size[a], n, around))
+      nd_memory_set_error (error, G_MAXSIZE);
+    else
+      pad->edge[a] = nd_memory_new (around, sizeof (gssize), error);
+    if (!pad->edge[a]) {
       nd_pad_clear (pad);
       return FALSE;
     }
     pad->before[a] = -reach->low[a];
-    pad->edge[a] = g_new (gssize, around);
     for (gsize i = 0; i < around; i++) {
       gint64 at = (gint64) i + reach->low[a];
 
@@ -166,20 +169,20 @@ nd_padded_init (NdPadded *padded, const NdJob *job, const NdReach *reach,
     guint n_volumes, GError **error)
 {
   NdPad *pad = &padded->pad;
-  gsize floats = G_MAXSIZE;
+  gsize floats;
 
   padded->memory = NULL;
   padded->components = job->shape.components;
   padded->n_volumes = n_volumes;
-  if (nd_pad_init (pad, job, reach)) {
-    padded->strides.row =
-        (pad->size[0] + ROW_FLOATS - 1) / ROW_FLOATS * ROW_FLOATS;
-    padded->strides.slice = nd_size_mul (padded->strides.row, pad->size[1], 1);
-    floats = nd_size_mul (padded->strides.slice, pad->size[2], 1);
-    if (!g_size_checked_add (&floats, floats,
-            nd_stencil_slack (&padded->strides)))
-      floats = G_MAXSIZE;
-  }
+  if (!nd_pad_init (pad, job, reach, error))
+    return FALSE;
+  padded->strides.row =
+      (pad->size[0] + ROW_FLOATS - 1) / ROW_FLOATS * ROW_FLOATS;
+  padded->strides.slice = nd_size_mul (padded->strides.row, pad->size[1], 1);
+  floats = nd_size_mul (padded->strides.slice, pad->size[2], 1);
+  if (!g_size_checked_add (&floats, floats,
+          nd_stencil_slack (&padded->strides)))
+    floats = G_MAXSIZE;
   padded->floats = floats;
   padded->memory =
       nd_floats_new (nd_size_mul (floats, n_volumes, padded->components),

@@ -24,8 +24,10 @@ typedef struct
                       before the volume first; -1 for the border value */
 } NdPad;
 
-/* FALSE if the padded sizes overflow a gsize. */
-gboolean nd_pad_init (NdPad *pad, const NdJob *job, const NdReach *reach);
+/* FALSE with ND_ERROR_MEMORY without memory, or if the padded sizes overflow a
+ * gsize. @pad is then cleared. */
+gboolean nd_pad_init (NdPad *pad, const NdJob *job, const NdReach *reach,
+    GError **error);
 void nd_pad_clear (NdPad *pad);
 
 /* Lets the rows of @pad, whose job has the border @border, be those of

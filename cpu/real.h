@@ -44,6 +44,7 @@ typedef long double NdReferenceSum;
 #define nd_fft_samples_begin nd_double_fft_samples_begin
 #define nd_fft_samples_bytes nd_double_fft_samples_bytes
 #define nd_fft_samples_clear nd_double_fft_samples_clear
+#define nd_fft_samples_end nd_double_fft_samples_end
 #define nd_fft_samples_init nd_double_fft_samples_init
 #define nd_fft_samples_row nd_double_fft_samples_row
 #define nd_fft_slot nd_double_fft_slot

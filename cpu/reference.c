@@ -131,8 +131,9 @@ reference_bytes (gconstpointer state)
       + nd_output_bytes (&ref->output);
 }
 
-static void
-reference_push (gpointer state, guint slot, const NdSamples *volume)
+static gboolean
+reference_push (gpointer state, guint slot, const NdSamples *volume,
+    GError **error)
 {
   Reference *ref = state;
   const NdShape *shape = &ref->job.shape;
@@ -142,7 +143,7 @@ reference_push (gpointer state, guint slot, const NdSamples *volume)
   if (!volume) {
     for (gsize i = 0; i < ref->samples; i++)
       out[i] = ref->job.border_value;
-    return;
+    return TRUE;
   }
   for (gsize c = 0; c < shape->components; c++)
     for (gsize z = 0; z < shape->size[2]; z++)
@@ -151,6 +152,7 @@ reference_push (gpointer state, guint slot, const NdSamples *volume)
           *out++ = load_sample (volume->data + c * bytes + x * volume->sample
                   + y * volume->row + z * volume->slice,
               ref->job.in_type);
+  return TRUE;
 }
 
 /* ext(in) at (x, y, z) of component @c in @slot */

@@ -169,40 +169,49 @@ separable_make_box_memory (NdSeparable *s, GError **error)
 
 /* The line of constants that the passes before the last one make of a row
  * beyond the volume. */
-static void
-make_border (NdSeparable *s, NdSeparableFilter *f)
+static gboolean
+make_border (NdSeparable *s, NdSeparableFilter *f, GError **error)
 {
   const gsize n = s->job.shape.size[0];
   NdReal *row = nd_separable_scratch (s, 0), *spare = row + s->padded_row;
   const NdReal **lines = nd_separable_table (s, 0);
   NdReal *out[ND_BLOCK_ROWS] = { NULL, spare, spare, spare };
 
-  out[0] = f->border = g_new0 (NdReal, s->row);
+  out[0] = f->border = nd_memory_new (s->row, sizeof (NdReal), error);
+  if (!f->border)
+    return FALSE;
   for (gsize i = 0; i < s->padded_row; i++)
     row[i] = s->job.border_value;
   for (guint i = 0; i < s->n_lines; i++)
     lines[i] = row;
   s->kernels->sum_rows (&f->pass[ND_AXIS_X].taps, lines, n, f->border);
   if (s->last == ND_AXIS_Y)
-    return;
+    return TRUE;
   memcpy (row, f->border, s->row * sizeof (NdReal));
   s->kernels->sum_lines (&f->pass[ND_AXIS_Y].taps, lines, n, out);
+  return TRUE;
 }
 
-static void
-separable_make_filter (NdSeparable *s, guint k)
+static gboolean
+separable_make_filter (NdSeparable *s, guint k, GError **error)
 {
   NdSeparableFilter *filter = &s->filters[k];
   const NdFilter *f = s->job.bank->filters[k];
   const gboolean finite = !nd_sample_is_float (s->job.in_type);
   gdouble *factors[ND_AXES];
   gint low[ND_AXES], high[ND_AXES];
+  gboolean made = TRUE;
 
-  if (!nd_filter_separate_in (f, s->job.precision, factors))
-    g_return_if_reached ();
+  /* The plan has found that it is of rank 1, so that only memory can lack. */
+  if (!nd_filter_separate_in (f, s->job.precision, factors)) {
+    nd_memory_set_error (error, nd_filter_count (f) * sizeof (gdouble));
+    return FALSE;
+  }
   nd_filter_reach (f, low, high);
   for (guint a = 0; a < ND_AXES; a++) {
-    nd_pass_init (&filter->pass[a], factors[a], f->size[a], low[a], finite);
+    made = made
+        && nd_pass_init (&filter->pass[a], factors[a], f->size[a], low[a],
+            finite, error);
     s->n_lines =
         MAX (s->n_lines, filter->pass[a].taps.span + ND_BLOCK_ROWS - 1);
     if (filter->pass[a].is_box) {
@@ -211,18 +220,41 @@ separable_make_filter (NdSeparable *s, guint k)
     }
     g_free (factors[a]);
   }
+  return made;
 }
 
-static void
-make_lines (const NdSeparable *s, NdSeparableFilter *f)
+static gboolean
+make_lines (const NdSeparable *s, NdSeparableFilter *f, GError **error)
 {
   const gsize n = s->job.shape.size[s->last];
   const NdPass *pass = &f->pass[s->last];
   const gsize count = n + pass->taps.span + 2 * ND_BLOCK_ROWS;
 
-  f->lines = g_new (gssize, count);
-  for (gsize i = 0; i < count; i++)
+  f->lines = nd_memory_new (count, sizeof (gssize), error);
+  for (gsize i = 0; f->lines && i < count; i++)
     f->lines[i] = nd_border_index (s->job.border, (gint64) i + pass->low, n);
+  return f->lines != NULL;
+}
+
+/* The tables of rows and volumes, and what belongs to each filter. */
+static gboolean
+make_tables (NdSeparable *s, GError **error)
+{
+  const guint n_filters = s->job.bank->n_filters;
+
+  s->table = nd_memory_new (nd_size_mul (s->n_lines, nd_threads (), 1),
+      sizeof (const NdReal *), error);
+  if (!s->table)
+    return FALSE;
+  for (guint k = 0; k < n_filters; k++) {
+    if (!make_border (s, &s->filters[k], error)
+        || !make_lines (s, &s->filters[k], error))
+      return FALSE;
+  }
+  s->volumes =
+      nd_memory_new (nd_size_mul (s->output.group, n_filters, s->reach.slots),
+          sizeof (const NdReal *), error);
+  return s->volumes != NULL;
 }
 
 static gpointer
@@ -239,31 +271,25 @@ separable_create (const NdJob *job, const NdRingOptions *options,
   s->last = s->reach.low[ND_AXIS_Z] != 0 || s->reach.high[ND_AXIS_Z] != 0
       ? ND_AXIS_Z
       : ND_AXIS_Y;
-  if (!nd_pad_init (&s->pad, job, &s->reach)) {
-    nd_memory_set_error (error, G_MAXSIZE);
-    separable_destroy (s);
-    return NULL;
+  s->filters = nd_memory_new (n_filters, sizeof (NdSeparableFilter), error);
+  if (!s->filters || !nd_pad_init (&s->pad, job, &s->reach, error))
+    goto failed;
+  for (guint k = 0; k < n_filters; k++) {
+    if (!separable_make_filter (s, k, error))
+      goto failed;
   }
-  s->filters = g_new0 (NdSeparableFilter, n_filters);
-  for (guint k = 0; k < n_filters; k++)
-    separable_make_filter (s, k);
   if (!nd_output_init (&s->output, job,
           MAX (ND_BLOCK_ROWS * ND_SEPARABLE_COLUMNS,
               nd_size_mul (s->box, ND_SEPARABLE_BOX_COLUMNS, 1)),
           nd_threads (), error)
       || !separable_make_memory (s, options->border_volumes, error)
-      || !separable_make_box_memory (s, error)) {
-    separable_destroy (s);
-    return NULL;
-  }
-  s->table = g_new (const NdReal *, (gsize) s->n_lines *nd_threads ());
-  for (guint k = 0; k < n_filters; k++) {
-    make_border (s, &s->filters[k]);
-    make_lines (s, &s->filters[k]);
-  }
-  s->volumes =
-      g_new (const NdReal *, s->output.group *n_filters * s->reach.slots);
+      || !separable_make_box_memory (s, error) || !make_tables (s, error))
+    goto failed;
   return s;
+
+failed:
+  separable_destroy (s);
+  return NULL;
 }
 
 static gsize
@@ -292,10 +318,12 @@ ring_volume (const NdSeparable *s, guint slot, gsize c, guint k)
   return s->ring + i * s->floats;
 }
 
-static void
-separable_push (gpointer state, guint slot, const NdSamples *volume)
+static gboolean
+separable_push (gpointer state, guint slot, const NdSamples *volume,
+    GError **error)
 {
   const NdSeparable *s = state;
+
   for (gsize c = 0; c < s->job.shape.components; c++) {
     for (guint k = 0; k < s->job.bank->n_filters; k++) {
       NdReal *between = between_of (s, c, k);
@@ -306,6 +334,7 @@ separable_push (gpointer state, guint slot, const NdSamples *volume)
             ring_volume (s, slot, c, k));
     }
   }
+  return TRUE;
 }
 
 /* Finds the volumes that the response of filter @k for component @c of the

@@ -5,6 +5,7 @@
  */
 #include "cpu/separableprivate.h"
 
+#include "core/memory.h"
 #include "core/threads.h"
 #include "cpu/stencil.h"
 
@@ -445,9 +446,9 @@ nd_separable_weigh (const NdSeparable *s, const NdSeparableRange *range)
 
 /* The taps are flipped and have no zeros at their ends. Zeros between them stay
  * only if samples are finite, because 0 * Inf is NaN. */
-void
+gboolean
 nd_pass_init (NdPass *pass, const gdouble *factor, gsize size, gint low,
-    gboolean finite)
+    gboolean finite, GError **error)
 {
   gsize first = 0, end = size, n = 0;
   gboolean dense;
@@ -460,8 +461,12 @@ nd_pass_init (NdPass *pass, const gdouble *factor, gsize size, gint low,
     n += factor[size - 1 - i] != 0;
   dense = n == end - first || (finite && n >= ND_DENSE_SHARE * (end - first));
   pass->low = low + (gint) first;
-  pass->weights = g_new (NdReal, end - first);
-  pass->offsets = dense ? NULL : g_new (gsize, n);
+  pass->weights = nd_memory_new (end - first, sizeof (NdReal), error);
+  if (!pass->weights)
+    return FALSE;
+  pass->offsets = dense ? NULL : nd_memory_new (n, sizeof (gsize), error);
+  if (!dense && !pass->offsets)
+    return FALSE;
   pass->taps.span = end - first;
   pass->taps.weights = pass->weights;
   pass->taps.offsets = pass->offsets;
@@ -477,6 +482,7 @@ nd_pass_init (NdPass *pass, const gdouble *factor, gsize size, gint low,
   pass->is_box = dense && pass->taps.n >= ND_SEPARABLE_BOX;
   for (guint i = 1; i < pass->taps.n; i++)
     pass->is_box &= pass->weights[i] == pass->weights[0];
+  return TRUE;
 }
 
 void

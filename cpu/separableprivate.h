@@ -27,9 +27,10 @@ typedef struct
 } NdPass;
 
 /* @low: of the sample that the last of the @size numbers of @factor multiplies.
- * @finite: all samples are finite; see nd_stencil_init(). */
-void nd_pass_init (NdPass *pass, const gdouble *factor, gsize size, gint low,
-    gboolean finite);
+ * @finite: all samples are finite; see nd_stencil_init(). FALSE with
+ * ND_ERROR_MEMORY without memory. */
+gboolean nd_pass_init (NdPass *pass, const gdouble *factor, gsize size,
+    gint low, gboolean finite, GError **error);
 void nd_pass_clear (NdPass *pass);
 
 /* A cache line, in bytes and in floats. */

@@ -86,9 +86,10 @@ end_sums (NdStencil *stencil)
   }
 }
 
-void
+gboolean
 nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
-    const gint low[ND_AXES], const NdStrides *strides, gboolean finite)
+    const gint low[ND_AXES], const NdStrides *strides, gboolean finite,
+    GError **error)
 {
   const gsize *size = filter->size;
   gsize count = nd_filter_count (filter), used = 0;
@@ -98,9 +99,15 @@ nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
   memset (stencil, 0, sizeof (*stencil));
   stencil->strides = *strides;
   stencil->kernels = nd_kernels ();
-  stencil->planes = g_new0 (NdPlane, size[2] * size[3]);
-  stencil->weights = g_new (NdReal, count);
-  stencil->offsets = g_new (gsize, count);
+  stencil->planes = nd_memory_new (size[2] * size[3], sizeof (NdPlane), error);
+  if (!stencil->planes)
+    return FALSE;
+  stencil->weights = nd_memory_new (count, sizeof (NdReal), error);
+  if (!stencil->weights)
+    return FALSE;
+  stencil->offsets = nd_memory_new (count, sizeof (gsize), error);
+  if (!stencil->offsets)
+    return FALSE;
 
   nd_filter_reach (filter, filter_low, filter_high);
   for (guint a = 0; a < ND_AXES; a++)
@@ -146,6 +153,7 @@ nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
   }
   end_sums (stencil);
   stencil->piece = used < MANY_TAPS ? ND_STENCIL_PIECE : SHORT_PIECE;
+  return TRUE;
 }
 
 void

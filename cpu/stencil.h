@@ -47,9 +47,11 @@ typedef struct
 
 /* @low: the offset of the first padded sample of each axis, for example that of
  * the bank. @finite: all samples are finite, so that zero coefficients inside a
- * dense box may be multiplied; otherwise 0 * Inf would give NaN. */
-void nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
-    const gint low[ND_AXES], const NdStrides *strides, gboolean finite);
+ * dense box may be multiplied; otherwise 0 * Inf would give NaN. FALSE with
+ * ND_ERROR_MEMORY without memory: clear @stencil then, too. */
+gboolean nd_stencil_init (NdStencil *stencil, const NdFilter *filter,
+    const gint low[ND_AXES], const NdStrides *strides, gboolean finite,
+    GError **error);
 void nd_stencil_clear (NdStencil *stencil);
 
 /* The number of floats after the last padded sample that blocks may read. */

@@ -87,8 +87,9 @@ nd_tiles_init (NdTiles *tiles, const NdJob *job, const NdReach *reach,
 
   tiles->n_workers = nd_threads ();
   tiles->group = group;
-  if (nd_pad_init (&tiles->pad, job, reach) && tiles_size (tiles, job)
-      && nd_shape_samples (&job->shape, &n)
+  if (!nd_pad_init (&tiles->pad, job, reach, error))
+    return FALSE;
+  if (tiles_size (tiles, job) && nd_shape_samples (&job->shape, &n)
       && g_size_checked_mul (&tiles->bytes, n, nd_sample_size (job->in_type))) {
     floats = nd_size_mul (tiles->slice_floats, tiles->depth,
         tiles->n_workers * group);
@@ -103,12 +104,14 @@ nd_tiles_init (NdTiles *tiles, const NdJob *job, const NdReach *reach,
     return FALSE;
   }
   tiles->memory = nd_floats_new (floats, error);
-  if (!tiles->memory) {
+  if (tiles->memory)
+    tiles->tables =
+        nd_memory_new (nd_size_mul (tiles->depth, tiles->n_workers, group),
+            sizeof (const NdReal *), error);
+  if (!tiles->tables) {
     nd_tiles_clear (tiles);
     return FALSE;
   }
-  tiles->tables =
-      g_new (const NdReal *, tiles->depth * tiles->n_workers * group);
   tiles->samples = nd_samples_dense (tiles->volume, &job->shape, job->in_type);
   return TRUE;
 }

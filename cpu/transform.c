@@ -93,6 +93,19 @@ transform_scratch (const NdTransform *t, guint worker)
   return s;
 }
 
+static gboolean
+make_axes (NdTransform *t, GError **error)
+{
+  for (guint i = 0; i < 2; i++) {
+    t->axis[0][i] = nd_line_fft_new_real (t->size[0], i, error);
+    for (guint a = 1; a < 3 && t->axis[a - 1][i]; a++)
+      t->axis[a][i] = nd_line_fft_new (t->size[a], i, error);
+    if (!t->axis[2][i])
+      return FALSE;
+  }
+  return TRUE;
+}
+
 NdTransform *
 nd_transform_new (const gsize size[3], GError **error)
 {
@@ -116,16 +129,11 @@ nd_transform_new (const gsize size[3], GError **error)
       || !g_size_checked_add (&t->floats, t->floats, ND_LINE_ALIGN))
     t->floats = G_MAXSIZE;
   t->memory = nd_floats_new (t->floats, error);
-  if (!t->memory) {
+  if (!t->memory || !make_axes (t, error)) {
     nd_transform_free (t);
     return NULL;
   }
   t->work = transform_scratch (t, t->n_workers).rows;
-  for (guint inverse = 0; inverse < 2; inverse++) {
-    t->axis[0][inverse] = nd_line_fft_new_real (size[0], inverse);
-    for (guint a = 1; a < 3; a++)
-      t->axis[a][inverse] = nd_line_fft_new (size[a], inverse);
-  }
   return t;
 }
 

@@ -112,9 +112,11 @@ autotune_measure (const NdBackend *backend, NdRing *ring, const NdJob *job,
 {
   const guint n_slots = nd_job_reach (job).slots;
   const NdScale scale = { 1, 0 };
-  g_autofree gint *slots = g_new (gint, n_slots);
+  g_autofree gint *slots = g_try_new (gint, n_slots);
   guint position = 0;
 
+  if (!slots)
+    return INFINITY;
   for (; position < n_slots; position++) {
     if (!backend->push (ring, position, in, NULL))
       return INFINITY;

@@ -162,8 +162,12 @@ nd_convolver_new (const NdConvolverSettings *settings, GError **error)
   c->settings.devices = c->settings.backend = NULL;
   if (!convolver_check_memory (c, error))
     return NULL;
-  c->positions = g_new (gint64, reach.slots);
-  c->slots = g_new (gint, reach.slots);
+  c->positions = nd_memory_new (reach.slots, sizeof (gint64), error);
+  if (!c->positions)
+    return NULL;
+  c->slots = nd_memory_new (reach.slots, sizeof (gint), error);
+  if (!c->slots)
+    return NULL;
   ND_DEBUG ("window of %u volumes before and %u after the anchor, %u planes, "
             "%" G_GSIZE_FORMAT " bytes",
       c->window.before, c->window.after, settings->n_planes,

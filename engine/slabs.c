@@ -253,9 +253,15 @@ slabs_init_slabs (NdSlabs *s, const NdRingOptions *options, NdMethod method,
   s->axis = job->shape.size[2] > 1 ? ND_AXIS_Z : ND_AXIS_Y;
   s->before = MAX (0, -s->reach.low[s->axis]);
   s->after = MAX (0, s->reach.high[s->axis]);
-  s->volumes = g_new0 (NdSamples, s->reach.slots);
-  s->numbers = g_new0 (guint64, s->reach.slots);
-  s->held = g_new0 (Held, s->reach.slots);
+  s->volumes = nd_memory_new (s->reach.slots, sizeof (NdSamples), error);
+  if (!s->volumes)
+    return FALSE;
+  s->numbers = nd_memory_new (s->reach.slots, sizeof (guint64), error);
+  if (!s->numbers)
+    return FALSE;
+  s->held = nd_memory_new (s->reach.slots, sizeof (Held), error);
+  if (!s->held)
+    return FALSE;
   s->kept = s->reach.slots > 1 || job->border == ND_BORDER_WRAP;
   in_slab.keep = in_slab.ahead = FALSE;
   n = list_heights (s, &in_slab, method, heights);

@@ -83,6 +83,43 @@ strided_copy_row (const NdStrided *s, const NdShape *shape, NdSampleType type,
     COPY_SAMPLES (guint64, strided, s->component, s->sample, dense, size, step);
 }
 
+/* The numbers of a row that are copied at a time. */
+#define PIECE 2048
+
+/* Converts a row whose samples are not side by side, by way of dense memory of
+ * a fixed size: rows may be longer than the memory. */
+static gsize
+convert_pieces (const NdStrided *s, const NdShape *shape, NdSampleType type,
+    NdPrecision precision, guint8 *theirs, guint8 *ours, gboolean gather)
+{
+  guint64 dense[PIECE];
+  guint8 *piece = (guint8 *) dense;
+  const gsize computed = nd_sample_size (nd_sample_computed (type, precision));
+  NdShape part = *shape;
+  gsize saturated = 0;
+
+  for (gsize x = 0; x < shape->size[0]; x += part.size[0]) {
+    part.size[0] = MIN (MAX (PIECE / shape->components, 1), shape->size[0] - x);
+    for (gsize c = 0; c < shape->components; c += part.components) {
+      guint8 *strided =
+          theirs + (gssize) x * s->sample + (gssize) c * s->component;
+      guint8 *to = ours + (x * shape->components + c) * computed;
+      gsize n;
+
+      part.components = MIN (PIECE, shape->components - c);
+      n = part.components * part.size[0];
+      if (gather) {
+        strided_copy_row (s, &part, type, strided, piece, TRUE);
+        nd_convert_to_computed (type, precision, piece, n, to);
+      } else {
+        saturated += nd_convert_from_computed (type, precision, to, n, piece);
+        strided_copy_row (s, &part, type, strided, piece, FALSE);
+      }
+    }
+  }
+  return saturated;
+}
+
 static gsize
 strided_convert (const NdStrided *s, const NdSamples *computed,
     const NdShape *shape, guint responses, NdSampleType type,
@@ -90,7 +127,6 @@ strided_convert (const NdStrided *s, const NdSamples *computed,
 {
   const gsize n = shape->components * shape->size[0];
   const gboolean dense = has_dense_rows (s, shape, type);
-  g_autofree guint8 *row = dense ? NULL : g_malloc (n * nd_sample_size (type));
   gsize saturated = 0;
 
   for (gsize k = 0; k < responses; k++) {
@@ -100,18 +136,15 @@ strided_convert (const NdStrided *s, const NdSamples *computed,
             + (gssize) z * s->slice + (gssize) y * s->row;
         guint8 *ours = computed->data + k * computed->response
             + z * computed->slice + y * computed->row;
-        guint8 *stream = dense ? theirs : row;
 
-        if (gather) {
-          if (!dense)
-            strided_copy_row (s, shape, type, theirs, row, TRUE);
-          nd_convert_to_computed (type, precision, stream, n, ours);
-        } else {
+        if (!dense)
           saturated +=
-              nd_convert_from_computed (type, precision, ours, n, stream);
-          if (!dense)
-            strided_copy_row (s, shape, type, theirs, row, FALSE);
-        }
+              convert_pieces (s, shape, type, precision, theirs, ours, gather);
+        else if (gather)
+          nd_convert_to_computed (type, precision, theirs, n, ours);
+        else
+          saturated +=
+              nd_convert_from_computed (type, precision, ours, n, theirs);
       }
     }
   }

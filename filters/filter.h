@@ -105,7 +105,7 @@ void nd_filter_reach (const NdFilter *filter, gint low[ND_AXES],
  * A filter of integers below 2^24 must be separable exactly. Its factors are
  * integers without a common divisor, so that sums of integer samples stay
  * exact. The first factor longer than 1 has the scale; an axis of size 1 has
- * the factor {1}. */
+ * the factor {1}. Without memory it is not separable, either. */
 gboolean nd_filter_separate (const NdFilter *filter, gdouble *factors[ND_AXES]);
 
 /* The same in @precision. For double, a product may differ from its coefficient

@@ -10,6 +10,7 @@
 #include "filters/filter.h"
 
 #include <math.h>
+#include <string.h>
 
 /* float32 holds integers below this exactly. */
 #define INTEGER_LIMIT 16777216.0
@@ -125,7 +126,13 @@ nd_filter_separate_in (const NdFilter *filter, NdPrecision precision,
     const gdouble *line = filter->coefficients + peak - at * stride;
     gdouble divisor = largest;
 
-    factors[a] = g_new (gdouble, size);
+    factors[a] = g_try_new (gdouble, size);
+    if (!factors[a]) {
+      for (guint b = 0; b < a; b++)
+        g_free (factors[b]);
+      memset (factors, 0, ND_AXES * sizeof (*factors));
+      return FALSE;
+    }
     for (gsize i = 0; i < size; i++)
       factors[a][i] = line[i * stride];
     if (exact && size > 1)
