@@ -77,8 +77,9 @@ interrupted() {
 
 # A build folder of an earlier version, where the history has one.
 old_folder() {
-  # Earlier versions could not be set up without it.
+  # Earlier versions could not be set up without these.
   mkdir /usr/include/openigtlink
+  apt-get install --yes -qq --no-install-recommends libkissfft-dev
   as person -c "git clone --quiet $checkout ~/old; cd ~/old
     git checkout --quiet HEAD~60
     meson setup build --buildtype=release
@@ -111,10 +112,15 @@ no_network() {
 }
 
 no_numpy() {
+  local run packages libraries
   ! python3 -c 'import numpy'
   person "PYTHONPATH= DESTDIR=$home/dest meson install -C build"
-  as person -c "export PYTHONPATH=\$(dirname \"\$(find $home/dest -type d -name ndconv -path '*python*' | head -1)\")
-    \$(find $home/dest -name ndconv-run -type f | grep bin/) --help"
+  run=$(find "$home/dest" -name ndconv-run -type f | grep bin/)
+  packages=$(find "$home/dest" -type d -name ndconv -path '*python*' -printf '%h\n')
+  libraries=$(find "$home/dest" -name libndconv.so.0 -printf '%h\n')
+  as person -c "PYTHONPATH=$packages LD_LIBRARY_PATH=$libraries $run --help"
+  # The library is not where the loader looks.
+  refused 1 'NDCONV_LIBRARY' as person -c "PYTHONPATH=$packages $run --help"
 }
 
 # What CONTRIBUTING says, with the tests but without their packages.
