@@ -1,4 +1,4 @@
-/* ndconv-filter: lists, describes, saves and plots filters.
+/* ndconv-filter: lists, describes, saves, plots and times filters.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -11,6 +11,7 @@
 #include "filters/filterfile.h"
 #include "filters/filterrecording.h"
 #include "filters/text.h"
+#include "tools/filtertime.h"
 #include "tools/plot.h"
 
 #include <locale.h>
@@ -91,8 +92,8 @@ list (void)
     g_print ("%s\n", *name);
 }
 
-/* list | describe FILTER | response FILTER | save FILTER FILE | plot FILTER
- * FILE */
+/* list | describe FILTER | response FILTER | time FILTER | save FILTER FILE |
+ * plot FILTER FILE */
 static gboolean
 is_command (int argc, char **argv)
 {
@@ -100,7 +101,8 @@ is_command (int argc, char **argv)
     return FALSE;
   if (strcmp (argv[1], "list") == 0)
     return argc == 2;
-  if (strcmp (argv[1], "describe") == 0 || strcmp (argv[1], "response") == 0)
+  if (strcmp (argv[1], "describe") == 0 || strcmp (argv[1], "response") == 0
+      || strcmp (argv[1], "time") == 0)
     return argc == 3;
   return argc == 4
       && (strcmp (argv[1], "save") == 0 || strcmp (argv[1], "plot") == 0);
@@ -118,6 +120,7 @@ int
 main (int argc, char **argv)
 {
   g_autofree gchar *axes_text = NULL, *spacing = NULL, *rate = NULL;
+  g_autofree gchar *size = NULL, *type = NULL, *backend = NULL;
   NdAxes axes;
   gint64 max_memory = 0;
   gboolean csv = FALSE;
@@ -132,6 +135,12 @@ main (int argc, char **argv)
         "X:Y:Z" },
     { "rate", 0, 0, G_OPTION_ARG_STRING, &rate,
         "Volumes per second, for parameters and results with units", "RATE" },
+    { "size", 0, 0, G_OPTION_ARG_STRING, &size,
+        "time: samples of a volume along x, y and z", "X:Y:Z" },
+    { "type", 0, 0, G_OPTION_ARG_STRING, &type,
+        "time: type of the samples (default: uint8)", "TYPE" },
+    { "backend", 0, 0, G_OPTION_ARG_STRING, &backend,
+        "time: cpu or cuda (default: each of this machine)", "NAME" },
     { "csv", 0, 0, G_OPTION_ARG_NONE, &csv,
         "Print the response as comma-separated values (the default)", NULL },
     { "max-memory", 0, 0, G_OPTION_ARG_INT64, &max_memory,
@@ -153,12 +162,17 @@ main (int argc, char **argv)
       "  list              Print the names of the filter designs\n"
       "  describe FILTER   Print size, sum, rank, symmetry, gain, fit error\n"
       "  response FILTER   Print the frequency response as CSV\n"
+      "  time FILTER       Measure what a volume takes on this machine\n"
       "  save FILTER FILE  Write the coefficients\n"
       "  plot FILTER FILE  Draw coefficients and frequency response as PNG");
   g_option_context_set_description (context,
       "FILTER is a text as in the property filter of the elements. Its "
       "lengths and times\nmay have units (0.6mm, 80ms, 12mm/s, 0.4cycles/mm) "
       "if --spacing and --rate are given.\n\n"
+      "The command time filters volumes of noise for a second. FILTER may also "
+      "be\nnddenoise with properties (nddenoise,quality=best). ~ stands before "
+      "estimates. With\n--rate the row says how old an output is, and whether "
+      "a live stream can keep up.\n\n"
       "The extension of FILE chooses the format that save writes: .npy "
       "(float64 or\ncomplex128), .nii, .nrrd or .mha (float32). A bank is "
       "saved as one file for each\nresponse, with a number in its name.\n\n"
@@ -167,6 +181,7 @@ main (int argc, char **argv)
       "  ndconv-filter describe \"gaussian,sigma=0.6mm\" --spacing "
       "0.3:0.3:0.5\n"
       "  ndconv-filter save \"quadrature-bank,size=9\" bank.npy --axes=xyzt\n"
+      "  ndconv-filter time \"quadrature,size=9\" --size 128:128:64 --rate 20\n"
       "  ndconv-filter plot \"motion,velocity=<1.0,0.0>\" motion.png "
       "--axes=xyt\n\n"
       "Exit status:\n"
@@ -195,6 +210,15 @@ main (int argc, char **argv)
   if (strcmp (argv[1], "list") == 0) {
     list ();
     return EXIT_SUCCESS;
+  }
+  if (strcmp (argv[1], "time") == 0) {
+    const NdTimeOptions options = { size, type, axes_text, spacing, rate,
+      backend };
+
+    if (nd_filter_time (argv[2], &options, &error))
+      return EXIT_SUCCESS;
+    report (error);
+    return EXIT_FAILURE;
   }
   if (read_axes (axes_text ? axes_text : "xyz", spacing, rate, &axes, &error)
       && run (argv[1], argv[2], argc > 3 ? argv[3] : NULL, &axes, &error))

@@ -277,6 +277,40 @@ ND_API guint64 nd_stream_get_saturated (const NdStream *stream);
  * one. */
 ND_API guint nd_stream_get_delay (const NdStream *stream);
 
+/* --- Time and memory ------------------------------------------------------ */
+
+/* What a volume takes on a back end of this machine. */
+typedef struct
+{
+  gchar backend[16], method[16];
+  gdouble seconds;   /* of a volume and its output, in memory of the host: the
+                      * median */
+  gdouble slowest;   /* the most that was measured */
+  gsize bytes;       /* of all buffers, the input and the output */
+  guint delay;       /* volumes that an output waits for */
+  gboolean measured; /* FALSE: seconds are the estimate of the plan, or 0 if it
+                      * has none, because to fill the window takes longer than
+                      * ten times the time that was given */
+  gpointer reserved[4];
+} NdTiming;
+
+/* Filters volumes like @volume, which hold noise, for about @seconds, and at
+ * least three. Data, size[3] and strides of @volume are ignored. The back end
+ * is that of @settings, which may be NULL. Other work on the machine counts.
+ *
+ * Errors of nd_stream_new() and nd_stream_push(). */
+ND_API gboolean nd_time_filters (const NdFilters *filters,
+    const NdSettings *settings, const NdArray *volume, gdouble seconds,
+    const gint *cancelled, NdTiming *timing, GError **error);
+
+/* The same for the element nddenoise. @options are properties of it, as
+ * "quality=best,latency=0"; NULL: the defaults. It uses backend and device-id
+ * of @settings. ND_ERROR_SETTINGS if an option is wrong, ND_ERROR_FORMAT for
+ * types that the element does not take, ND_ERROR_MEMORY, _INIT, _CANCELLED. */
+ND_API gboolean nd_time_denoiser (const gchar *options,
+    const NdSettings *settings, const NdArray *volume, gdouble seconds,
+    const gint *cancelled, NdTiming *timing, GError **error);
+
 /* --- A whole array -------------------------------------------------------- */
 
 /* Called by nd_convolve() after each of @total volumes, in its thread. */

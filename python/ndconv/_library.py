@@ -90,6 +90,14 @@ class VolumeMotion(Structure):
                 ("restarted", c_int), ("reserved", c_void_p * 4)]
 
 
+class Timing(Structure):
+    """NdTiming."""
+    _fields_ = [("backend", ctypes.c_char * 16), ("method", ctypes.c_char * 16),
+                ("seconds", c_double), ("slowest", c_double),
+                ("bytes", c_size_t), ("delay", c_uint), ("measured", c_int),
+                ("reserved", c_void_p * 4)]
+
+
 class _GError(Structure):
     _fields_ = [("domain", c_uint32), ("code", c_int), ("message", c_char_p)]
 
@@ -149,6 +157,10 @@ _FUNCTIONS = {
                     POINTER(VolumeMotion), POINTER(Watch), "!"),
     "nd_warp": (c_int, c_void_p, _doubles, POINTER(Array), POINTER(Array),
                 POINTER(Watch), "!"),
+    "nd_time_filters": (c_int, c_void_p, c_void_p, POINTER(Array), c_double,
+                        POINTER(c_int), POINTER(Timing), "!"),
+    "nd_time_denoiser": (c_int, c_char_p, c_void_p, POINTER(Array), c_double,
+                         POINTER(c_int), POINTER(Timing), "!"),
     "nd_plan_blocks": (c_void_p, c_void_p, c_void_p, _sizes, _sizes, c_void_p,
                        POINTER(c_size_t), "!"),
     "nd_recording_reader_new": (c_void_p, c_char_p, POINTER(Array), c_size_t,

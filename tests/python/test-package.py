@@ -378,6 +378,49 @@ class Streams(unittest.TestCase):
         self.assertEqual((stream.pushed, stream.taken), (80, 80))
 
 
+class Estimates(unittest.TestCase):
+    """Numbers are those of this machine, so that only their relations are
+    known."""
+
+    def test_rows(self):
+        for what in ("box,size=3:3:3:5", np.ones((3, 3, 3, 3)) / 81,
+                     "nddenoise,latency=2"):
+            rows = ndconv.estimate(what, (6, 20, 24), "uint8", seconds=5,
+                                   rate=1e-3)
+            self.assertEqual([row.backend for row in rows], ndconv.backends())
+            for row in rows:
+                self.assertTrue(0 < row.seconds <= row.slowest)
+                self.assertGreater(row.bytes, 2 * 6 * 20 * 24)
+                self.assertEqual(row.latency, row.delay / 1e-3 + row.seconds)
+                self.assertTrue(row.live)
+        self.assertEqual(rows[0].delay, 2)
+        row, = ndconv.estimate("box,size=3", (20, 24), "float64", seconds=5,
+                               backend="cpu", precision="double", rate=1e9)
+        self.assertFalse(row.live)
+        row, = ndconv.estimate("box,size=3", (20, 24), "int16", backend="cpu",
+                               seconds=1e-9)
+        self.assertEqual((row.latency, row.live), (None, None))
+
+    def test_refused(self):
+        for error, words, arguments in (
+                (ndconv.SettingsError, "3 numbers", ("box", (4, 5), "uint8", {
+                    "axes": "tzyx"})),
+                (ndconv.SettingsError, "above 0", ("box", (4, 5), "uint8", {
+                    "seconds": 0})),
+                (ndconv.SettingsError, "above 0", ("box", (4, 5), "uint8", {
+                    "rate": -1})),
+                (ndconv.SettingsError, "backend", ("box", (4, 5), "uint8", {
+                    "backend": "gpu"})),
+                (ndconv.SettingsError, "speed", (
+                    "nddenoise,speed=3", (4, 5), "uint8", {})),
+                (TypeError, "int64", ("box", (4, 5), "int64", {})),
+                (ndconv.OutOfMemoryError, "memory", (
+                    "box,size=3", (2 ** 24, 2 ** 24), "uint8", {}))):
+            what, shape, dtype, settings = arguments
+            with self.assertRaisesRegex(error, words):
+                ndconv.estimate(what, shape, dtype, **settings)
+
+
 class Filters(unittest.TestCase):
     def test_design(self):
         w = ndconv.design("gaussian,sigma=1", axes="zyx")
@@ -580,8 +623,8 @@ def glib_error():
 
 
 def load_tests(_loader, tests, _pattern):
-    for name in ("_archive", "_blocks", "_calls", "_convolve", "_filters",
-                 "_recordings", "_stream"):
+    for name in ("_archive", "_blocks", "_calls", "_convolve", "_estimate",
+                 "_filters", "_recordings", "_stream"):
         module = importlib.import_module("ndconv." + name)
         tests.addTests(doctest.DocTestSuite(module))
     return tests

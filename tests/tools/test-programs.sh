@@ -42,7 +42,8 @@ case $name in
     done
     ;;
   ndconv-filter)
-    expect 'commands' 'describe list plot response save' "$(complete_words '')"
+    expect 'commands' 'describe list plot response save time' \
+      "$(complete_words '')"
     expect 'designs' "$("$program" list | sort | paste -sd' ')" \
       "$(complete_words describe '')"
     expect 'a design' gabor "$(complete_words plot gab)"
