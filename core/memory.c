@@ -38,12 +38,18 @@ nd_memory_set_error (GError **error, gsize bytes)
         bytes, nd_usable_memory ());
 }
 
+/* To check smaller allocations takes longer than to make them. */
+#define CHECKED ((gsize) 1 << 20)
+
 gpointer
 nd_memory_new (gsize n, gsize size, GError **error)
 {
   const gsize bytes = nd_size_mul (n, size, 1);
-  gpointer memory = bytes < G_MAXSIZE ? g_try_malloc0 (MAX (bytes, 1)) : NULL;
+  gpointer memory;
 
+  if (bytes >= CHECKED && !nd_memory_check (bytes, error))
+    return NULL;
+  memory = g_try_malloc0 (MAX (bytes, 1));
   if (!memory)
     nd_memory_set_error (error, bytes);
   return memory;

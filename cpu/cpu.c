@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/memory.h"
 #include "core/threads.h"
 #include "cpu/kernels.h"
 #include "cpu/method.h"
@@ -80,7 +81,8 @@ keep_init (NdRing *ring, GError **error)
 
   if (nd_shape_samples (&ring->job.shape, &n)) {
     ring->kept_bytes = n * nd_sample_size (ring->job.in_type);
-    if (g_size_checked_mul (&bytes, ring->kept_bytes, ring->n_slots))
+    if (g_size_checked_mul (&bytes, ring->kept_bytes, ring->n_slots)
+        && bytes < nd_usable_memory ())
       ring->kept = g_try_malloc (bytes);
   }
   if (!ring->kept)

@@ -3,6 +3,7 @@
  */
 #include "cpu/denoisescaleprivate.h"
 
+#include "core/memory.h"
 #include "core/threads.h"
 
 #include <math.h>
@@ -42,7 +43,7 @@ new_floats (gsize n)
 {
   gfloat *floats = NULL;
 
-  if (n > G_MAXSIZE / sizeof (gfloat)
+  if (n >= nd_usable_memory () / sizeof (gfloat)
       || posix_memalign ((gpointer *) &floats, 64, n * sizeof (gfloat)) != 0)
     return NULL;
   memset (floats, 0, n * sizeof (gfloat));

@@ -100,6 +100,8 @@ nd_fft_samples_init (NdFftSamples *s, const NdJob *job,
     return FALSE;
   rows = count_rows (s);
   bytes = nd_size_mul (rows, sizeof (NdList *), 1);
+  if (rows > 0 && !nd_memory_check (bytes, error))
+    return FALSE;
   if (rows > 0
       && (!(s->rows = g_try_malloc0 (bytes))
           || !(s->planes =

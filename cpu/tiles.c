@@ -95,7 +95,7 @@ nd_tiles_init (NdTiles *tiles, const NdJob *job, const NdReach *reach,
         tiles->n_workers * group);
     if (options->in_place)
       tiles->bytes = 0;
-    else
+    else if (tiles->bytes < nd_usable_memory ())
       tiles->volume = g_try_malloc (tiles->bytes);
   }
   if (!tiles->volume && !options->in_place) {

@@ -253,6 +253,7 @@ nd_time_denoiser (const gchar *options, const NdSettings *settings,
   const NdSettings *s = nd_settings_or_default (settings);
   NdDenoiserSettings denoiser = { 0 };
   NdDenoiseBorders borders;
+  guint before;
   g_auto (Work) work = { .step = step_algorithm };
   const NdBackend *backend;
   NdVolumes in;
@@ -279,9 +280,12 @@ nd_time_denoiser (const gchar *options, const NdSettings *settings,
   work.samples[1] = nd_samples_dense (work.out.data, &in.shape, in.type);
   g_strlcpy (timing->backend, backend->name, sizeof (timing->backend));
   g_strlcpy (timing->method,
-      denoiser.denoise.method == ND_DENOISE_ADAPTIVE ? "adaptive" : "transform",
+      denoiser.denoise.method == ND_DENOISE_ADAPTIVE
+              || denoiser.denoise.noise == ND_NOISE_SPECKLE
+          ? "adaptive"
+          : "transform",
       sizeof (timing->method));
-  timing->delay = denoiser.denoise.latency;
+  nd_denoise_window (&denoiser.denoise, &before, &timing->delay);
   timing->bytes = nd_algorithm_bytes (work.algorithm) + array_bytes (&work.in)
       + array_bytes (&work.out);
   return measure (&work, seconds, cancelled, timing, error);

@@ -129,8 +129,13 @@ print_row (const NdTiming *t, gdouble rate)
 
   print_cell ("%s", t->backend);
   print_cell ("%s", t->method);
-  print_cell ("%s%.3g", about, 1e3 * t->seconds);
-  print_cell ("%s%.3g", about, 1 / t->seconds);
+  if (t->seconds > 0) {
+    print_cell ("%s%.3g", about, 1e3 * t->seconds);
+    print_cell ("%s%.3g", about, 1 / t->seconds);
+  } else {
+    print_cell ("unknown");
+    print_cell ("unknown");
+  }
   print_cell ("%.3g", t->bytes / 1048576.0);
   print_cell ("%u", t->delay);
   if (rate > 0) {

@@ -107,8 +107,8 @@ static void
 test_denoiser (void)
 {
   static const gchar *const options[] = { NULL, "", "latency=0",
-    "quality=best,latency=5", "method=adaptive" };
-  static const guint delays[] = { 3, 3, 0, 5, 3 };
+    "quality=best,latency=5", "method=adaptive", "noise=speckle" };
+  static const guint delays[] = { 3, 3, 0, 5, 3, 1 };
   g_autoptr (NdSettings) settings = cpu_settings ();
   NdArray volume;
 
@@ -117,7 +117,7 @@ test_denoiser (void)
     g_autoptr (GError) error = NULL;
     NdTiming timing;
 
-    nd_time_denoiser (options[i], settings, &volume, 5, NULL, &timing, &error);
+    nd_time_denoiser (options[i], settings, &volume, .1, NULL, &timing, &error);
     g_assert_no_error (error);
     g_assert_cmpuint (timing.delay, ==, delays[i]);
     if (timing.measured)
