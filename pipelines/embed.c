@@ -144,7 +144,7 @@ main (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   g_autoptr (GRand) rand = g_rand_new_with_seed (SEED);
   gdouble before[VOLUMES], after;
-  GstClockTime pts;
+  GstClockTime pts = GST_CLOCK_TIME_NONE;
   guint out = 0;
 
   gst_init (&argc, &argv);
