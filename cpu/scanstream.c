@@ -32,7 +32,8 @@ typedef struct
   gfloat border_value;
   gboolean is_cubic;
 
-  gsize size[3]; /* of the floats, with a sample around for cubic */
+  gsize size[3];  /* of the floats, with a sample around for cubic */
+  gsize pitch[3]; /* floats from one to the next along each axis */
   gint32 strides[3];
   gsize floats; /* of a component, with the border values */
   gsize outside;
@@ -55,7 +56,7 @@ static gboolean
 find_entry (const NdCpuScan *self, const gsize at[3], gsize to)
 {
   gdouble index[3];
-  gsize offset = 0, stride = 1;
+  gsize offset = 0;
 
   if (!nd_scan_index (self->scan, at, index)) {
     self->at[to] = self->outside;
@@ -68,8 +69,7 @@ find_entry (const NdCpuScan *self, const gsize at[3], gsize to)
 
     self->shares[a * (self->samples + ND_BEAM_ROOM) + to] =
         share * ND_SCAN_SHARE + 0.5;
-    offset += (below + (self->is_cubic && size > 1 ? 1 : 0)) * stride;
-    stride *= self->size[a];
+    offset += (below + (self->is_cubic && size > 1 ? 1 : 0)) * self->pitch[a];
   }
   self->at[to] = offset;
   return TRUE;
@@ -95,16 +95,22 @@ find_row (gsize row, guint worker, gpointer data)
 
 /* Volumes */
 
-typedef struct
+/* Rows of a task. */
+#define ROWS 16
+
+typedef struct ScanJob
 {
   NdCpuScan *self;
   const NdSamples *samples;
+  const NdKernels *kernels;
+  const NdBeamKernels *beam_kernels;
+  gsize n_rows;
+  void (*row) (const struct ScanJob *job, gsize row, guint worker);
 } ScanJob;
 
 static void
-push_row (gsize row, guint worker, gpointer data)
+push_row (const ScanJob *job, gsize row, guint worker)
 {
-  const ScanJob *job = data;
   NdCpuScan *self = job->self;
   const gsize width = nd_sample_size (self->type), n = self->in.size[0];
   const gsize pad = self->is_cubic && n > 1 ? 1 : 0;
@@ -118,9 +124,11 @@ push_row (gsize row, guint worker, gpointer data)
   }
   in += place[0] * job->samples->row + place[1] * job->samples->slice;
   for (gsize c = 0; c < self->in.components; c++) {
-    gfloat *out = self->volume + c * self->floats + row * self->size[0];
+    gfloat *out = self->volume + c * self->floats
+        + row % self->size[1] * self->pitch[1]
+        + row / self->size[1] * self->pitch[2];
 
-    nd_kernels ()->load (in + c * width, job->samples->sample / width, n,
+    job->kernels->load (in + c * width, job->samples->sample / width, n,
         self->type, out + pad);
     if (pad) {
       out[0] = out[1];
@@ -130,12 +138,10 @@ push_row (gsize row, guint worker, gpointer data)
 }
 
 static void
-respond_row (gsize row, guint worker, gpointer data)
+respond_row (const ScanJob *job, gsize row, guint worker)
 {
   static const NdScale scale = { .gain = 1 };
-  const ScanJob *job = data;
   const NdCpuScan *self = job->self;
-  const NdBeamKernels *kernels = nd_beam_kernels ();
   const Run *run = &self->runs[row];
   const gsize n = self->out.size[0], first = row * n + run->first;
   gfloat *values = self->rows + worker * self->row_floats;
@@ -152,17 +158,36 @@ respond_row (gsize row, guint worker, gpointer data)
           self->shares + a * (self->samples + ND_BEAM_ROOM) + first;
       part.strides[a] = self->strides[a];
     }
-    (self->is_cubic ? kernels->scan_cubic : kernels->scan_linear) (&part,
-        values + run->first);
-    for (gsize x = 0; x < n; x++) {
-      if (x == run->first)
-        x += run->n;
-      if (x < n)
-        values[x] = self->border_value;
-    }
-    nd_kernels ()->store (values, n, &scale, self->type,
+    (self->is_cubic
+            ? job->beam_kernels->scan_cubic
+            : job->beam_kernels->scan_linear) (&part, values + run->first);
+    for (gsize x = 0; x < run->first; x++)
+      values[x] = self->border_value;
+    for (gsize x = run->first + run->n; x < n; x++)
+      values[x] = self->border_value;
+    job->kernels->store (values, n, &scale, self->type,
         out + c * nd_sample_size (self->type), job->samples->sample);
   }
+}
+
+static void
+do_rows (gsize task, guint worker, gpointer data)
+{
+  const ScanJob *job = data;
+  const gsize end = MIN ((task + 1) * ROWS, job->n_rows);
+
+  for (gsize row = task * ROWS; row < end; row++)
+    job->row (job, row, worker);
+}
+
+static void
+do_all_rows (NdCpuScan *self, const NdSamples *samples, gsize n_rows,
+    void (*row) (const ScanJob *job, gsize row, guint worker))
+{
+  ScanJob job = { self, samples, nd_kernels (), nd_beam_kernels (), n_rows,
+    row };
+
+  nd_parallel_for ((n_rows + ROWS - 1) / ROWS, do_rows, &job);
 }
 
 static gboolean
@@ -170,9 +195,8 @@ nd_cpu_scan_push (NdAlgorithm *algorithm, const NdSamples *volume,
     GError **error)
 {
   NdCpuScan *self = (NdCpuScan *) algorithm;
-  ScanJob job = { self, volume };
 
-  nd_parallel_for (self->size[1] * self->size[2], push_row, &job);
+  do_all_rows (self, volume, self->size[1] * self->size[2], push_row);
   self->pushed = TRUE;
   return TRUE;
 }
@@ -188,10 +212,9 @@ nd_cpu_scan_respond (NdAlgorithm *algorithm, const NdSamples *out,
     GError **error)
 {
   NdCpuScan *self = (NdCpuScan *) algorithm;
-  ScanJob job = { self, out };
 
   if (out)
-    nd_parallel_for (self->out.size[1] * self->out.size[2], respond_row, &job);
+    do_all_rows (self, out, self->out.size[1] * self->out.size[2], respond_row);
   self->pushed = FALSE;
   return TRUE;
 }
@@ -238,26 +261,38 @@ static const NdAlgorithmClass scan_class = {
   .bytes = nd_cpu_scan_bytes,
 };
 
+/* Floats of a cache line. */
+#define LINE 16
+
+/* An odd number of cache lines, so that neighbours of many rows lie in
+ * different sets of a cache. */
+static gsize
+odd_lines (gsize floats)
+{
+  return ((floats + LINE - 1) / LINE | 1) * LINE;
+}
+
 /* Sets sizes and strides. FALSE if offsets would exceed 31 bits. */
 static gboolean
 lay_out (NdCpuScan *self)
 {
-  gsize reach = 0, stride = 1;
+  gsize reach = 0, all;
 
-  for (guint a = 0; a < 3; a++) {
-    const gboolean has_neighbours = self->in.size[a] > 1;
-
+  for (guint a = 0; a < 3; a++)
     self->size[a] =
-        self->in.size[a] + (self->is_cubic && has_neighbours ? 2 : 0);
-    if (stride > G_MAXINT32 / 8)
-      return FALSE;
-    self->strides[a] = has_neighbours ? stride : 0;
-    reach += self->strides[a];
-    stride = nd_size_mul (stride, self->size[a], 1);
-  }
-  if (stride > G_MAXINT32 / 2)
+        self->in.size[a] + (self->is_cubic && self->in.size[a] > 1 ? 2 : 0);
+  if (nd_size_mul (self->size[0], self->size[1], self->size[2])
+      > G_MAXINT32 / 32)
     return FALSE;
-  self->outside = stride + reach;
+  self->pitch[0] = 1;
+  self->pitch[1] = odd_lines (self->size[0]);
+  self->pitch[2] = odd_lines (self->pitch[1] * self->size[1]);
+  all = self->pitch[2] * self->size[2];
+  for (guint a = 0; a < 3; a++) {
+    self->strides[a] = self->in.size[a] > 1 ? self->pitch[a] : 0;
+    reach += self->strides[a];
+  }
+  self->outside = all + reach;
   self->floats = self->outside + 2 * reach + ND_BEAM_ROOM;
   return self->floats < G_MAXINT32;
 }

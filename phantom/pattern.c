@@ -69,6 +69,7 @@ struct _NdPattern
   NdPhantom *phantom;
   NdBeamSpace *space;
   gfloat *rows; /* of values that the type can represent, one a thread */
+  gsize row_floats;
   guint n_rows;
 };
 
@@ -77,14 +78,16 @@ static gboolean
 allocate_rows (NdPattern *self)
 {
   const NdPatternSettings *s = &self->settings;
-  const gsize count =
-      (is_signal (s) ? 2 : s->shape.components) * s->shape.size[0];
 
+  /* RF is made of IQ. */
+  self->row_floats =
+      (is_signal (s) ? 2 : s->shape.components) * s->shape.size[0];
   self->n_rows = nd_threads ();
-  self->rows = g_try_malloc_n (count, self->n_rows * sizeof (gfloat));
+  self->rows =
+      g_try_malloc_n (self->row_floats, self->n_rows * sizeof (gfloat));
   if (!self->rows) {
     self->n_rows = 1;
-    self->rows = g_try_new (gfloat, count);
+    self->rows = g_try_new (gfloat, self->row_floats);
   }
   return self->rows != NULL;
 }
@@ -393,7 +396,7 @@ make_rows (gsize task, guint worker, gpointer data)
   const gsize bytes = v->count * nd_sample_size (s->type);
   const gsize first = task * v->rows_of_task;
   const gsize end = MIN (first + v->rows_of_task, v->n_rows);
-  gfloat *row = v->self->rows + worker * v->count;
+  gfloat *row = v->self->rows + worker * v->self->row_floats;
 
   for (gsize i = first; i < end; i++) {
     make_row (v->self, v->n, i % s->shape.size[1], i / s->shape.size[1], row);
