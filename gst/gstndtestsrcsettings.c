@@ -62,8 +62,8 @@ const NdSetting gst_nd_test_src_rows[GST_ND_TEST_SRC_ROWS] = {
       "Volumes per second, above 0; downstream caps take precedence",
       FIELD (FRACTION, framerate, 1, 25), ND_READY },
   { "seed", "Seed",
-      "Seed of the random numbers in heart, noise, vessels, rf, iq: equal seeds "
-      "give equal volumes",
+      "Seed of the random numbers in heart, noise, vessels, rf, iq: equal "
+      "seeds give equal volumes",
       FIELD (UINT, seed, 0, G_MAXUINT, 0), ND_READY },
   { "noise", "Noise",
       "Heart: amplitude of the electronic noise, which grows with depth; 1 is "

@@ -250,7 +250,7 @@ static const gchar *const launches[] = {
   SOURCE "components=2 ! ndbmode decimation=3 gain=20 tgc=0:3 output=iq "
          "! ndbmode dynamic-range=40 backend=auto",
   CUBE "pattern=rf ! ndbmode output=envelope n-threads=2 ! ndscanconvert ! "
-       "ndview ! video/x-raw,width=64,height=64",
+       "ndview size=64:64",
 };
 
 GST_START_TEST (test_pipelines)
