@@ -18,8 +18,6 @@ typedef gfloat V __attribute__ ((vector_size (4 * ND_VECTOR)));
 typedef gint32 I __attribute__ ((vector_size (4 * ND_VECTOR)));
 typedef gfloat VMemory
     __attribute__ ((vector_size (4 * ND_VECTOR), aligned (4), may_alias));
-typedef gint32 IMemory
-    __attribute__ ((vector_size (4 * ND_VECTOR), aligned (4), may_alias));
 typedef guint16 HMemory
     __attribute__ ((vector_size (2 * ND_VECTOR), aligned (2), may_alias));
 
@@ -35,22 +33,6 @@ store (gfloat *to, V value)
   *(VMemory *) to = value;
 }
 
-INLINE V
-gather (const gfloat *from, I at)
-{
-#if ND_VECTOR == 16
-  return (V) _mm512_i32gather_ps ((__m512i) at, from, 4);
-#elif ND_VECTOR == 8
-  return (V) _mm256_i32gather_ps (from, (__m256i) at, 4);
-#else
-  V out;
-
-  for (guint i = 0; i < ND_VECTOR; i++)
-    out[i] = from[at[i]];
-  return out;
-#endif
-}
-
 /* Scan conversion */
 
 INLINE V
@@ -61,76 +43,93 @@ load_share (const guint16 *from)
   return __builtin_convertvector (whole, V) * (1.0f / ND_SCAN_SHARE);
 }
 
-INLINE V
-mix (V a, V b, V share)
+/* Loads of neighbours are faster than gathers. */
+typedef gfloat Four __attribute__ ((vector_size (16)));
+typedef gint32 Indices __attribute__ ((vector_size (16)));
+typedef gfloat FourMemory
+    __attribute__ ((vector_size (16), aligned (4), may_alias));
+
+/* Two neighbours at @a, two at @b. */
+INLINE Four
+load_pairs (const gfloat *a, const gfloat *b)
 {
-  return a + share * (b - a);
+#ifdef __SSE2__
+  const __m128d low = _mm_load_sd ((const double *) a);
+
+  return (Four) _mm_loadh_pd (low, (const double *) b);
+#else
+  return (Four){ a[0], a[1], b[0], b[1] };
+#endif
 }
 
-INLINE V
-linear_plane (const gfloat *in, const gint32 strides[3], I at, V u, V v)
+INLINE gfloat
+linear_sample (const gfloat *in, const gint32 strides[3], const gfloat *u,
+    const gfloat *v, const gfloat *w)
 {
-  const V a = mix (gather (in, at), gather (in + strides[0], at), u);
+  Four at = load_pairs (in, in + strides[1]);
 
-  in += strides[1];
-  return mix (a, mix (gather (in, at), gather (in + strides[0], at), u), v);
+  if (strides[2] != 0) {
+    in += strides[2];
+    at += *w * (load_pairs (in, in + strides[1]) - at);
+  }
+  at += *v * (__builtin_shuffle (at, (Indices){ 2, 3, 2, 3 }) - at);
+  return at[0] + *u * (at[1] - at[0]);
 }
 
 static void
 scan_linear (const NdScanRow *row, gfloat *out)
 {
-  const gint32 *strides = row->strides;
-
   for (gsize i = 0; i < row->n; i += ND_VECTOR) {
-    const I at = *(const IMemory *) (row->at + i);
-    const V u = load_share (row->shares[0] + i);
-    const V v = load_share (row->shares[1] + i);
-    V value = linear_plane (row->volume, strides, at, u, v);
+    gfloat shares[3][ND_VECTOR];
 
-    if (strides[2] != 0)
-      value = mix (value,
-          linear_plane (row->volume + strides[2], strides, at, u, v),
-          load_share (row->shares[2] + i));
-    store (out + i, value);
+    for (guint a = 0; a < 3; a++)
+      store (shares[a], load_share (row->shares[a] + i));
+    for (guint k = 0; k < ND_VECTOR; k++)
+      out[i + k] = linear_sample (row->volume + row->at[i + k], row->strides,
+          &shares[0][k], &shares[1][k], &shares[2][k]);
   }
 }
 
 INLINE void
-cubic_weights (V t, V weights[4])
+cubic_weights (V t, gfloat weights[4][ND_VECTOR])
 {
-  weights[0] = ((2 - t) * t - 1) * t * 0.5f;
-  weights[1] = ((3 * t - 5) * t * t + 2) * 0.5f;
-  weights[2] = ((4 - 3 * t) * t + 1) * t * 0.5f;
-  weights[3] = (t - 1) * t * t * 0.5f;
+  store (weights[0], ((2 - t) * t - 1) * t * 0.5f);
+  store (weights[1], ((3 * t - 5) * t * t + 2) * 0.5f);
+  store (weights[2], ((4 - 3 * t) * t + 1) * t * 0.5f);
+  store (weights[3], (t - 1) * t * t * 0.5f);
+}
+
+INLINE gfloat
+cubic_sample (const gfloat *in, const gint32 strides[3],
+    const gfloat weights[3][4][ND_VECTOR], guint lane)
+{
+  const gboolean flat = strides[2] == 0;
+  Four sum = {};
+
+  for (gint z = 0; z < (flat ? 1 : 4); z++) {
+    const gfloat *plane = in - 1 + (flat ? 0 : (z - 1) * strides[2]);
+    Four rows = {};
+
+    for (gint y = 0; y < 4; y++)
+      rows += weights[1][y][lane]
+          * *(const FourMemory *) (plane + (y - 1) * strides[1]);
+    sum += (flat ? 1 : weights[2][z][lane]) * rows;
+  }
+  return weights[0][0][lane] * sum[0] + weights[0][1][lane] * sum[1]
+      + weights[0][2][lane] * sum[2] + weights[0][3][lane] * sum[3];
 }
 
 static void
 scan_cubic (const NdScanRow *row, gfloat *out)
 {
-  const gint32 *strides = row->strides;
-  const gint planes = strides[2] == 0 ? 1 : 4;
-
   for (gsize i = 0; i < row->n; i += ND_VECTOR) {
-    const I at = *(const IMemory *) (row->at + i);
-    V weights[3][4], sum = {};
+    gfloat weights[3][4][ND_VECTOR];
 
     for (guint a = 0; a < 3; a++)
       cubic_weights (load_share (row->shares[a] + i), weights[a]);
-    for (gint z = 0; z < planes; z++) {
-      V plane = {};
-
-      for (gint y = 0; y < 4; y++) {
-        const gfloat *in = row->volume + (y - 1) * strides[1] - strides[0]
-            + (planes == 1 ? 0 : (z - 1) * strides[2]);
-        V line = {};
-
-        for (gint x = 0; x < 4; x++)
-          line += weights[0][x] * gather (in + x * strides[0], at);
-        plane += weights[1][y] * line;
-      }
-      sum += planes == 1 ? plane : weights[2][z] * plane;
-    }
-    store (out + i, sum);
+    for (guint k = 0; k < ND_VECTOR; k++)
+      out[i + k] =
+          cubic_sample (row->volume + row->at[i + k], row->strides, weights, k);
   }
 }
 

@@ -25,7 +25,7 @@ typedef struct
   const gfloat *volume;
   const gint32 *at;
   const guint16 *shares[3];
-  gint32 strides[3]; /* 0 for an axis of one sample */
+  gint32 strides[3]; /* 0 for y or z of one sample; x has neighbours */
 } NdScanRow;
 
 /* All write whole vectors. */

@@ -51,6 +51,13 @@ typedef struct
 
 /* Table */
 
+/* Samples before the first one of an axis. */
+static gsize
+pad_of (const NdCpuScan *self, guint axis)
+{
+  return self->is_cubic && (axis == 0 || self->in.size[axis] > 1) ? 1 : 0;
+}
+
 /* Writes the entry of output sample @to. FALSE if it is outside. */
 static gboolean
 find_entry (const NdCpuScan *self, const gsize at[3], gsize to)
@@ -69,7 +76,7 @@ find_entry (const NdCpuScan *self, const gsize at[3], gsize to)
 
     self->shares[a * (self->samples + ND_BEAM_ROOM) + to] =
         share * ND_SCAN_SHARE + 0.5;
-    offset += (below + (self->is_cubic && size > 1 ? 1 : 0)) * self->pitch[a];
+    offset += (below + pad_of (self, a)) * self->pitch[a];
   }
   self->at[to] = offset;
   return TRUE;
@@ -95,6 +102,9 @@ find_row (gsize row, guint worker, gpointer data)
 
 /* Volumes */
 
+/* Samples that are read from one on, along x. */
+#define NEIGHBOURS 3
+
 /* Rows of a task. */
 #define ROWS 16
 
@@ -113,7 +123,7 @@ push_row (const ScanJob *job, gsize row, guint worker)
 {
   NdCpuScan *self = job->self;
   const gsize width = nd_sample_size (self->type), n = self->in.size[0];
-  const gsize pad = self->is_cubic && n > 1 ? 1 : 0;
+  const gsize pad = self->is_cubic ? 1 : 0;
   const guint8 *in = job->samples->data;
   gsize place[2] = { row % self->size[1], row / self->size[1] };
 
@@ -134,6 +144,8 @@ push_row (const ScanJob *job, gsize row, guint worker)
       out[0] = out[1];
       out[n + 1] = out[n];
     }
+    for (gsize x = n; n == 1 && x < NEIGHBOURS; x++)
+      out[pad + x] = out[pad];
   }
 }
 
@@ -279,8 +291,7 @@ lay_out (NdCpuScan *self)
   gsize reach = 0, all;
 
   for (guint a = 0; a < 3; a++)
-    self->size[a] =
-        self->in.size[a] + (self->is_cubic && self->in.size[a] > 1 ? 2 : 0);
+    self->size[a] = self->in.size[a] + 2 * pad_of (self, a);
   if (nd_size_mul (self->size[0], self->size[1], self->size[2])
       > G_MAXINT32 / 32)
     return FALSE;
@@ -289,7 +300,7 @@ lay_out (NdCpuScan *self)
   self->pitch[2] = odd_lines (self->pitch[1] * self->size[1]);
   all = self->pitch[2] * self->size[2];
   for (guint a = 0; a < 3; a++) {
-    self->strides[a] = self->in.size[a] > 1 ? self->pitch[a] : 0;
+    self->strides[a] = a == 0 || self->in.size[a] > 1 ? self->pitch[a] : 0;
     reach += self->strides[a];
   }
   self->outside = all + reach;
