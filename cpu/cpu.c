@@ -219,6 +219,8 @@ static const NdAlgorithmFuncs algorithms = {
   .denoise_new = nd_cpu_denoise_new,
   .structure_new = nd_cpu_structure_new,
   .register_new = nd_cpu_register_new,
+  .scan_new = nd_cpu_scan_new,
+  .bmode_new = nd_cpu_bmode_new,
 };
 
 const NdBackend nd_cpu_backend = {

@@ -27,6 +27,14 @@ NdAlgorithm *nd_cpu_register_new (const NdRegisterOptions *options,
     const NdShape *shapes, guint n_planes, NdSampleType type,
     const gdouble spacing[3], gint device_id, GError **error);
 
+/* NdAlgorithmFuncs.scan_new(). */
+NdAlgorithm *nd_cpu_scan_new (const NdScan *scan, NdSampleType type,
+    gint device_id, GError **error);
+
+/* NdAlgorithmFuncs.bmode_new(). */
+NdAlgorithm *nd_cpu_bmode_new (const NdBmode *bmode, NdSampleType type,
+    NdSampleType out_type, gint device_id, GError **error);
+
 /* Scenes on the CPU. */
 extern const NdSceneFuncs nd_cpu_scenes;
 

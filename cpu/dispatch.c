@@ -4,6 +4,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "cpu/adaptivekernels.h"
+#include "cpu/beamkernels.h"
 #include "cpu/denoisekernels.h"
 #include "cpu/fftkernels.h"
 #include "cpu/flowkernels.h"
@@ -99,6 +100,8 @@ CHOICE (NdLineKernels, nd_line_kernels)
 #ifndef ND_DOUBLE
 TABLES (NdAdaptiveKernels, nd_adaptive_kernels);
 CHOICE (NdAdaptiveKernels, nd_adaptive_kernels)
+TABLES (NdBeamKernels, nd_beam_kernels);
+CHOICE (NdBeamKernels, nd_beam_kernels)
 TABLES (NdDenoiseKernels, nd_denoise_kernels);
 CHOICE (NdDenoiseKernels, nd_denoise_kernels)
 TABLES (NdFlowKernels, nd_flow_kernels);

@@ -6,8 +6,10 @@
  */
 #pragma once
 
+#include "analysis/bmode.h"
 #include "analysis/denoise.h"
 #include "analysis/register.h"
+#include "analysis/scan.h"
 #include "analysis/structure.h"
 #include "engine/job.h"
 
@@ -111,6 +113,15 @@ typedef struct
   NdAlgorithm *(*register_new) (const NdRegisterOptions *options,
       const NdShape *shapes, guint n_planes, NdSampleType type,
       const gdouble spacing[3], gint device_id, GError **error);
+
+  /* Converts volumes of @type, one by one, as @scan says, which need not
+   * outlive the call. NULL if the back end cannot do it. */
+  NdAlgorithm *(*scan_new) (const NdScan *scan, NdSampleType type,
+      gint device_id, GError **error);
+
+  /* The same for lines of RF or IQ. Outputs have @out_type. */
+  NdAlgorithm *(*bmode_new) (const NdBmode *bmode, NdSampleType type,
+      NdSampleType out_type, gint device_id, GError **error);
 } NdAlgorithmFuncs;
 
 /* The functions of @self, for one thread at a time. NULL can be freed. */

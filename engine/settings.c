@@ -347,7 +347,7 @@ static ND_DEFINE_ENUM (mask_enum, "GstNdRegisterMask",
         "them: for volumes whose sector or cone does not move",
         "nonzero" });
 
-static ND_DEFINE_ENUM (interpolation_enum, "GstNdInterpolation",
+ND_DEFINE_ENUM (nd_interpolation_enum, "GstNdInterpolation",
     { ND_INTERPOLATION_LINEAR, "Linear: smooths", "linear" },
     { ND_INTERPOLATION_CUBIC, "Cubic convolution (Keys)", "cubic" });
 
@@ -379,7 +379,7 @@ const NdSetting nd_registrar_settings[] = {
       FIELD (UINT, iterations, 1, ND_REGISTER_MAX_ITERATIONS, 12),
       ND_OF_STREAM },
   { "interpolation", "Interpolation", "Interpolation of the output",
-      FIELD (ENUM, interpolation, NdInterpolation, interpolation_enum,
+      FIELD (ENUM, interpolation, NdInterpolation, nd_interpolation_enum,
           ND_INTERPOLATION_CUBIC),
       ND_OF_STREAM },
   { "border", "Border", "Samples beyond the edges in x, y and z",

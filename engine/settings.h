@@ -16,7 +16,7 @@
 G_BEGIN_DECLS
 
 /* Enums that several tables have. */
-extern const NdEnum nd_backend_enum, nd_border_enum;
+extern const NdEnum nd_backend_enum, nd_border_enum, nd_interpolation_enum;
 
 /* The back end that computes. Above ND_BACKEND_CPU it is a back end of devices,
  * whose name is that of nd_backend_enum. */

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "core/beams.h"
 #include "core/geometry.h"
 #include "core/shape.h"
 #include "formats/input.h"
@@ -23,7 +24,9 @@ typedef struct
   gint rate_n, rate_d; /* volumes per second; 0/1: unknown */
   guint responses;     /* of a bank; otherwise 1 */
   NdGeometry geometry;
-  guint64 offset; /* of raw samples: the bytes before them */
+  gchar beams[ND_BEAMS_TEXT]; /* of volumes in beam space (core/beams.h); else
+                               * "" */
+  guint64 offset;             /* of raw samples: the bytes before them */
 } NdRecording;
 
 /* Describes raw samples, without rate and geometry. @sizes is "X:Y:Z", "X:Y"

@@ -10,6 +10,7 @@
 G_BEGIN_DECLS
 
 /* ndconv: gst/gstndplugin.c */
+GST_ELEMENT_REGISTER_DECLARE (ndbmode);
 GST_ELEMENT_REGISTER_DECLARE (ndconv2d);
 GST_ELEMENT_REGISTER_DECLARE (ndconv3d);
 GST_ELEMENT_REGISTER_DECLARE (ndconv4dtemporal);
@@ -17,6 +18,7 @@ GST_ELEMENT_REGISTER_DECLARE (nddenoise);
 GST_ELEMENT_REGISTER_DECLARE (ndregister);
 GST_ELEMENT_REGISTER_DECLARE (ndstructure);
 GST_ELEMENT_REGISTER_DECLARE (ndtestsrc);
+GST_ELEMENT_REGISTER_DECLARE (ndscanconvert);
 GST_ELEMENT_REGISTER_DECLARE (ndstack);
 
 /* ndfile: gst/files/gstndfile.c */

@@ -28,6 +28,7 @@ plugin_init (GstPlugin *plugin)
   if (!gst_nd_backends_init (plugin))
     return FALSE;
   nd_filter_set_search (search_recordings);
+  ok |= GST_ELEMENT_REGISTER (ndbmode, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv2d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv3d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv4dtemporal, plugin);
@@ -35,6 +36,7 @@ plugin_init (GstPlugin *plugin)
   ok |= GST_ELEMENT_REGISTER (ndregister, plugin);
   ok |= GST_ELEMENT_REGISTER (ndstructure, plugin);
   ok |= GST_ELEMENT_REGISTER (ndtestsrc, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndscanconvert, plugin);
   ok |= GST_ELEMENT_REGISTER (ndstack, plugin);
   return ok;
 }

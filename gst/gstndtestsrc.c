@@ -218,6 +218,7 @@ gst_nd_test_src_fixate (GstBaseSrc *src, GstCaps *caps)
     return fixed;
   settings.shape = info.shape;
   nd_pattern_geometry (&settings, &info.geometry);
+  nd_pattern_beams (&settings, info.beams);
   full = gst_nd_volume_info_to_caps (&info);
   gst_structure_foreach (gst_caps_get_structure (fixed, 0), copy_field,
       gst_caps_get_structure (full, 0));

@@ -30,7 +30,16 @@ static ND_DEFINE_ENUM (pattern_enum, "GstNdTestSrcPattern",
     { ND_PATTERN_HEART_VELOCITY,
         "The velocity of the heart along x, y and z in samples per volume, and "
         "1 inside of the pyramid: 4 components of float32",
-        "heart-velocity" });
+        "heart-velocity" },
+    { ND_PATTERN_BEAMS,
+        "Bright and dark targets in the beams of a sector or a pyramid, depth "
+        "along x, for ndscanconvert",
+        "beams" },
+    { ND_PATTERN_RF,
+        "The same as RF with speckle, for ndbmode: float32; the centre "
+        "frequency is a quarter of the sampling frequency",
+        "rf" },
+    { ND_PATTERN_IQ, "The same as IQ: 2 components of float32", "iq" });
 
 #define FIELD(KIND, ...) ND_FIELD_##KIND (GstNdTestSrcSettings, __VA_ARGS__)
 
@@ -45,7 +54,7 @@ const NdSetting gst_nd_test_src_rows[GST_ND_TEST_SRC_ROWS] = {
       FIELD (STRING, volume_size, "64:64:64"), ND_READY },
   { "components", "Components",
       "Numbers per sample, 1 to 4 (2: complex); downstream caps take "
-      "precedence; heart-velocity: always 4",
+      "precedence; heart-velocity: always 4, iq: 2, rf: 1",
       FIELD (UINT, components, 1, 4, 1), ND_READY },
   { "type", "Type", "Type of the samples; downstream caps take precedence",
       FIELD (ENUM, type, NdSampleType, nd_sample_enum, ND_UINT8), ND_READY },
@@ -53,13 +62,13 @@ const NdSetting gst_nd_test_src_rows[GST_ND_TEST_SRC_ROWS] = {
       "Volumes per second, above 0; downstream caps take precedence",
       FIELD (FRACTION, framerate, 1, 25), ND_READY },
   { "seed", "Seed",
-      "Seed of the random numbers in heart, noise and vessels: equal seeds "
-      "give equal volumes",
+      "Seed of the random numbers in heart, noise, vessels, rf, iq: equal "
+      "seeds give equal volumes",
       FIELD (UINT, seed, 0, G_MAXUINT, 0), ND_READY },
   { "noise", "Noise",
       "Heart: amplitude of the electronic noise, which grows with depth; 1 is "
       "usual, 0 none, 10 (20 dB more) hides everything deep. Vessels: 1 "
-      "changes values by up to 40 %",
+      "changes values by up to 40 %; rf and iq: the share of speckle, up to 1",
       FIELD (DOUBLE, noise, 0, 100, 1), ND_READY },
   { "heart-rate", "Heart rate",
       "Heart: beats per minute; 0: the heart stands still at the end of "
@@ -79,11 +88,16 @@ NdPatternSettings
 gst_nd_test_src_settings_pattern (const GstNdTestSrcSettings *settings)
 {
   const gboolean is_velocity = settings->pattern == ND_PATTERN_HEART_VELOCITY;
+  const gboolean is_iq = settings->pattern == ND_PATTERN_IQ;
+  const gboolean is_rf = settings->pattern == ND_PATTERN_RF;
 
   return (NdPatternSettings){
     .kind = settings->pattern,
-    .type = is_velocity ? ND_FLOAT32 : settings->type,
-    .shape.components = is_velocity ? 4 : settings->components,
+    .type = is_velocity || is_iq || is_rf ? ND_FLOAT32 : settings->type,
+    .shape.components = is_velocity ? 4
+        : is_iq                     ? 2
+        : is_rf                     ? 1
+                                    : settings->components,
     .rate_n = settings->framerate.n,
     .rate_d = settings->framerate.d,
     .seed = settings->seed,

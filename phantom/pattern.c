@@ -6,6 +6,7 @@
 #include "core/convert.h"
 #include "core/error.h"
 #include "core/threads.h"
+#include "phantom/beams.h"
 #include "phantom/phantom.h"
 
 #include <math.h>
@@ -47,6 +48,18 @@ is_heart (const NdPatternSettings *settings)
       || settings->kind == ND_PATTERN_HEART_VELOCITY;
 }
 
+static gboolean
+is_signal (const NdPatternSettings *settings)
+{
+  return settings->kind == ND_PATTERN_RF || settings->kind == ND_PATTERN_IQ;
+}
+
+static gboolean
+has_beams (const NdPatternSettings *settings)
+{
+  return settings->kind == ND_PATTERN_BEAMS || is_signal (settings);
+}
+
 /* Samples that a thread makes at a time. */
 #define SAMPLES_OF_TASK 16384
 
@@ -54,7 +67,9 @@ struct _NdPattern
 {
   NdPatternSettings settings;
   NdPhantom *phantom;
+  NdBeamSpace *space;
   gfloat *rows; /* of values that the type can represent, one a thread */
+  gsize row_floats;
   guint n_rows;
 };
 
@@ -63,15 +78,36 @@ static gboolean
 allocate_rows (NdPattern *self)
 {
   const NdPatternSettings *s = &self->settings;
-  const gsize count = s->shape.components * s->shape.size[0];
 
+  /* RF is made of IQ. */
+  self->row_floats =
+      (is_signal (s) ? 2 : s->shape.components) * s->shape.size[0];
   self->n_rows = nd_threads ();
-  self->rows = g_try_malloc_n (count, self->n_rows * sizeof (gfloat));
+  self->rows =
+      g_try_malloc_n (self->row_floats, self->n_rows * sizeof (gfloat));
   if (!self->rows) {
     self->n_rows = 1;
-    self->rows = g_try_new (gfloat, count);
+    self->rows = g_try_new (gfloat, self->row_floats);
   }
   return self->rows != NULL;
+}
+
+static gboolean
+make_beams (NdPattern *self, GError **error)
+{
+  const NdPatternSettings *s = &self->settings;
+  const gsize components = s->kind == ND_PATTERN_IQ ? 2 : 1;
+  NdBeams beams = { 0 };
+
+  if (is_signal (s) && s->shape.components != components) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "pattern=%s has %" G_GSIZE_FORMAT " components, not %" G_GSIZE_FORMAT,
+        components == 2 ? "iq" : "rf", components, s->shape.components);
+    return FALSE;
+  }
+  nd_beams_geometry (s->shape.size, &beams);
+  self->space = nd_beam_space_new (&beams, s->shape.size, error);
+  return self->space != NULL;
 }
 
 NdPattern *
@@ -109,6 +145,8 @@ nd_pattern_new (const NdPatternSettings *settings, GError **error)
         settings->shape.components * settings->shape.size[0]);
     return NULL;
   }
+  if (has_beams (settings) && !make_beams (self, error))
+    return NULL;
   if (is_heart (settings)) {
     self->phantom = nd_phantom_new (settings->shape.size, settings->seed,
         settings->noise, error);
@@ -122,6 +160,7 @@ void
 nd_pattern_free (NdPattern *self)
 {
   g_clear_pointer (&self->phantom, nd_phantom_free);
+  g_clear_pointer (&self->space, nd_beam_space_free);
   g_free (self->rows);
   g_free (self);
 }
@@ -141,7 +180,21 @@ nd_pattern_geometry (const NdPatternSettings *settings, NdGeometry *geometry)
   }
 }
 
-/* The heart or the vessels. */
+void
+nd_pattern_beams (const NdPatternSettings *settings, gchar text[ND_BEAMS_TEXT])
+{
+  NdBeams beams = { 0 };
+
+  text[0] = '\0';
+  if (!has_beams (settings))
+    return;
+  nd_settings_init (nd_beams_settings, nd_n_beams_settings, &beams);
+  nd_beams_geometry (settings->shape.size, &beams);
+  nd_beams_to_text (&beams, text);
+  nd_settings_clear (nd_beams_settings, nd_n_beams_settings, &beams);
+}
+
+/* The heart, the vessels or greys of beams. */
 static void
 body_row (const NdPattern *self, guint64 volume, gsize y, gsize z, gfloat *row)
 {
@@ -151,6 +204,8 @@ body_row (const NdPattern *self, guint64 volume, gsize y, gsize z, gfloat *row)
 
   if (self->phantom)
     nd_phantom_row (self->phantom, y, z, row);
+  else if (self->space)
+    nd_beams_row (self->space, n, y, z, row);
   else
     nd_vessels_row (s->shape.size, s->noise, nd_hash_volume (s->seed, volume),
         y, z, row);
@@ -164,6 +219,27 @@ body_row (const NdPattern *self, guint64 volume, gsize y, gsize z, gfloat *row)
       for (gsize c = components; c-- > 0;)
         row[i * components + c] = row[i];
   }
+}
+
+static void
+signal_row (const NdPattern *self, gsize y, gsize z, gfloat *row)
+{
+  const NdPatternSettings *s = &self->settings;
+  const gdouble low = types[s->type].min, high = types[s->type].max;
+  const gsize n = s->shape.size[0], count = n * s->shape.components;
+
+  nd_beams_row (self->space, n, y, z, row);
+  nd_beams_iq (n, y, z, s->shape.size[1], s->noise, nd_hash_volume (s->seed, 0),
+      row);
+  if (s->kind == ND_PATTERN_RF) {
+    /* The real part of z times 1, i, -1, -i. */
+    for (gsize x = 0; x < n; x++)
+      row[x] = (x % 4 == 1 || x % 4 == 2 ? -1 : 1) * row[2 * x + x % 2];
+  }
+  for (gsize i = 0; pattern_is_whole (s->type) && i < count; i++)
+    row[i] = (gfloat) CLAMP (rint ((low < 0 ? 0 : (high + 1) / 2)
+                                 + (high - low - 1) / 2 * row[i]),
+        low, high);
 }
 
 static void
@@ -279,10 +355,15 @@ make_row (const NdPattern *self, guint64 n, gsize y, gsize z, gfloat *row)
   switch (s->kind) {
     case ND_PATTERN_HEART:
     case ND_PATTERN_VESSELS:
+    case ND_PATTERN_BEAMS:
       body_row (self, n, y, z, row);
       break;
     case ND_PATTERN_HEART_VELOCITY:
       nd_phantom_velocity_row (self->phantom, get_beats (s), y, z, row);
+      break;
+    case ND_PATTERN_RF:
+    case ND_PATTERN_IQ:
+      signal_row (self, y, z, row);
       break;
     case ND_PATTERN_NOISE:
       noise_row (self, n, y, z, row);
@@ -315,7 +396,7 @@ make_rows (gsize task, guint worker, gpointer data)
   const gsize bytes = v->count * nd_sample_size (s->type);
   const gsize first = task * v->rows_of_task;
   const gsize end = MIN (first + v->rows_of_task, v->n_rows);
-  gfloat *row = v->self->rows + worker * v->count;
+  gfloat *row = v->self->rows + worker * v->self->row_floats;
 
   for (gsize i = first; i < end; i++) {
     make_row (v->self, v->n, i % s->shape.size[1], i / s->shape.size[1], row);

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "core/beams.h"
 #include "core/geometry.h"
 #include "core/shape.h"
 
@@ -36,7 +37,14 @@ typedef enum
   ND_PATTERN_VESSELS,
   /* The velocity of the heart: nd_phantom_velocity_row(). Float types, 4
    * components. */
-  ND_PATTERN_HEART_VELOCITY
+  ND_PATTERN_HEART_VELOCITY,
+  /* See phantom/beams.h: greys, RF of 1 and IQ of 2 components, which are
+   * the same in all volumes. White is as for the heart; the full scale of RF
+   * and IQ is 1 (floats), or the amplitude that the type holds around 0, of
+   * unsigned types around the middle. */
+  ND_PATTERN_BEAMS,
+  ND_PATTERN_RF,
+  ND_PATTERN_IQ
 } NdPatternKind;
 
 typedef struct
@@ -46,7 +54,7 @@ typedef struct
   NdShape shape;
   gint rate_n, rate_d; /* volumes per second, above 0 */
   guint64 seed;
-  gdouble noise;      /* heart and vessels: 1 is usual, 0 none */
+  gdouble noise;      /* heart, vessels, RF, IQ: 1 is usual, 0 none */
   gdouble heart_rate; /* beats per minute */
   gdouble value;      /* impulse and constant; integers: rounded */
   guint period;       /* impulse: volumes, 1 or more */
@@ -64,6 +72,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdPattern, nd_pattern_free)
  * origin 0. */
 void nd_pattern_geometry (const NdPatternSettings *settings,
     NdGeometry *geometry);
+
+/* The geometry of the beams as the text of core/beams.h; "" for patterns that
+ * have none. */
+void nd_pattern_beams (const NdPatternSettings *settings,
+    gchar text[ND_BEAMS_TEXT]);
 
 /* Writes all samples of volume @n to @data, aligned for their type. */
 void nd_pattern_volume (NdPattern *pattern, guint64 n, gpointer data);

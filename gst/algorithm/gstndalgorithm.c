@@ -216,3 +216,73 @@ gst_nd_algorithm_transform_caps (const GstNdTemporalSettings *settings,
   return gst_caps_intersect_full (all, (GstCaps *) template,
       GST_CAPS_INTERSECT_FIRST);
 }
+
+/* Outputs of another shape */
+
+static const gchar *const places[] = { "dimensions", "spacing", "origin",
+  "directions", "beams" };
+
+gboolean
+gst_nd_algorithm_read_info (const GstStructure *s, GstNdVolumeInfo *info)
+{
+  g_autoptr (GstCaps) caps = NULL;
+
+  if (!gst_structure_has_field (s, "dimensions"))
+    return FALSE;
+  /* Both spellings of the dimensions are equal, and rates do not matter. */
+  caps = gst_caps_fixate (gst_caps_new_full (gst_structure_copy (s), NULL));
+  return gst_nd_volume_info_from_caps (info, caps, NULL);
+}
+
+void
+gst_nd_algorithm_append_info (GstCaps *to, const GstStructure *from,
+    const GstNdVolumeInfo *info)
+{
+  g_autoptr (GstCaps) caps = info ? gst_nd_volume_info_to_caps (info) : NULL;
+  const GstStructure *all = caps ? gst_caps_get_structure (caps, 0) : NULL;
+  GstStructure *s = gst_structure_copy (from);
+
+  for (guint i = 0; i < G_N_ELEMENTS (places); i++) {
+    const GValue *value = all ? gst_structure_get_value (all, places[i]) : NULL;
+
+    if (value)
+      gst_structure_set_value (s, places[i], value);
+    else
+      gst_structure_remove_field (s, places[i]);
+  }
+  gst_caps_append_structure (to, s);
+}
+
+gboolean
+gst_nd_algorithm_same_place (const GstNdVolumeInfo *a, const GstNdVolumeInfo *b)
+{
+  const NdGeometry *g = &a->geometry, *h = &b->geometry;
+  gboolean same = a->shape.components == b->shape.components
+      && g->known == h->known && g_str_equal (a->beams, b->beams);
+
+  for (guint i = 0; i < 3 && same; i++)
+    same = a->shape.size[i] == b->shape.size[i]
+        && (!g->known
+            || (g->spacing[i] == h->spacing[i]
+                && g->origin[i] == h->origin[i]));
+  for (guint i = 0; i < 9 && same && g->known; i++)
+    same = g->directions[i] == h->directions[i];
+  return same;
+}
+
+gboolean
+gst_nd_algorithm_check_plain (const GstNdTemporalSettings *settings,
+    const GstNdFormat *in, const gchar *element, GError **error)
+{
+  if (in->responses > 1)
+    g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+        "The input has %u responses of a bank, but %s takes volumes of one: "
+        "put %s before the bank",
+        in->responses, element, element);
+  else if (settings->device.backend == ND_BACKEND_GPU)
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "backend=cuda has no %s yet: use backend=cpu or auto", element);
+  else
+    return TRUE;
+  return FALSE;
+}

@@ -45,4 +45,25 @@ GstCaps *gst_nd_algorithm_transform_caps (const GstNdTemporalSettings *settings,
     GstPadDirection direction, const GstCaps *caps, gboolean device,
     const GstCaps *template, GstNdAlgorithmCaps transform);
 
+/* For algorithms whose outputs have another shape, of tensors only. */
+
+/* Reads a structure of caps whose dimensions are known. FALSE if they are
+ * not. */
+gboolean gst_nd_algorithm_read_info (const GstStructure *s,
+    GstNdVolumeInfo *info);
+
+/* Appends @from with the dimensions and the place of @info; without any if it
+ * is NULL. */
+void gst_nd_algorithm_append_info (GstCaps *to, const GstStructure *from,
+    const GstNdVolumeInfo *info);
+
+/* Whether shapes, geometries and beams are equal. */
+gboolean gst_nd_algorithm_same_place (const GstNdVolumeInfo *a,
+    const GstNdVolumeInfo *b);
+
+/* Whether the input has one response and the CPU may compute: the input of
+ * @element, which has no other back end. */
+gboolean gst_nd_algorithm_check_plain (const GstNdTemporalSettings *settings,
+    const GstNdFormat *in, const gchar *element, GError **error);
+
 G_END_DECLS

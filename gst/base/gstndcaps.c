@@ -100,6 +100,16 @@ caps_parse_geometry (const GstStructure *s, NdGeometry *geometry)
         &geometry->known);
 }
 
+/* A text that is too long becomes one that nd_beams_parse() refuses. */
+static void
+caps_parse_beams (const GstStructure *s, gchar beams[ND_BEAMS_TEXT])
+{
+  const gchar *text = gst_structure_get_string (s, "beams");
+
+  if (text && g_strlcpy (beams, text, ND_BEAMS_TEXT) >= ND_BEAMS_TEXT)
+    g_strlcpy (beams, "too long", ND_BEAMS_TEXT);
+}
+
 gboolean
 gst_nd_volume_info_from_caps (GstNdVolumeInfo *info, const GstCaps *caps,
     GError **error)
@@ -163,6 +173,7 @@ gst_nd_volume_info_from_caps (GstNdVolumeInfo *info, const GstCaps *caps,
     return FALSE;
   }
   caps_parse_geometry (s, &info->geometry);
+  caps_parse_beams (s, info->beams);
   return TRUE;
 }
 
@@ -233,6 +244,8 @@ gst_nd_volume_info_to_caps (const GstNdVolumeInfo *info)
     set_numbers (s, "origin", info->geometry.origin, 3);
     set_numbers (s, "directions", info->geometry.directions, 9);
   }
+  if (*info->beams)
+    gst_structure_set (s, "beams", G_TYPE_STRING, info->beams, NULL);
   return gst_caps_new_full (s, NULL);
 }
 

@@ -45,7 +45,8 @@ gboolean gst_nd_volume_info_from_caps (GstNdVolumeInfo *info,
 /* Caps with both spellings of the dimensions: the exact one first, then the one
  * padded to rank 4, if different. The fields `spacing`, `origin` and
  * `directions` (numbers separated by ':') hold the geometry. In caps that are
- * parsed, origin and directions may be missing. */
+ * parsed, origin and directions may be missing. The field `beams` says that
+ * volumes are in beam space (core/beams.h). */
 GstCaps *gst_nd_volume_info_to_caps (const GstNdVolumeInfo *info);
 
 /* Sets the field `dimensions`: one string, or a list of both spellings. */

@@ -419,8 +419,7 @@ gst_nd_temporal_class_init (GstNdTemporalClass *klass)
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (gst_nd_temporal_debug, "ndconv", 0,
-      "ndconv2d, ndconv3d, ndconv4dtemporal, nddenoise, ndregister and "
-      "ndstructure");
+      "ndconv2d, ndconv3d, ndconv4dtemporal and algorithms");
   gst_nd_backends_open ();
 
   object_class->constructed = gst_nd_temporal_constructed;

@@ -11,15 +11,16 @@
 #include <link.h>
 #include <string.h>
 
-#define MOST_ELEMENTS 9
+#define MOST_ELEMENTS 12
 
 static const struct
 {
   const gchar *plugin, *elements[MOST_ELEMENTS];
 } plugins[] = {
   { "ndconv",
-      { "ndconv2d", "ndconv3d", "ndconv4dtemporal", "nddenoise", "ndregister",
-          "ndstack", "ndstructure", "ndtestsrc" } },
+      { "ndbmode", "ndconv2d", "ndconv3d", "ndconv4dtemporal", "nddenoise",
+          "ndregister", "ndscanconvert", "ndstack", "ndstructure",
+          "ndtestsrc" } },
   { "ndfile", { "nddemux", "ndfilesink", "ndfilesrc" } },
   { "ndview", { "ndview" } },
   { "openigtlink", { "openigtlinksink", "openigtlinksrc" } },

@@ -31,7 +31,9 @@ volumes (NdPatternKind kind, const gsize size[3], guint64 seed, guint n_threads,
   GError *error = NULL;
   gfloat *data;
 
-  settings.shape.components = kind == ND_PATTERN_HEART_VELOCITY ? 4 : 1;
+  settings.shape.components = kind == ND_PATTERN_HEART_VELOCITY ? 4
+      : kind == ND_PATTERN_IQ                                   ? 2
+                                                                : 1;
   memcpy (settings.shape.size, size, 3 * sizeof (gsize));
   *samples = settings.shape.components * size[0] * size[1] * size[2];
   data = g_new (gfloat, VOLUMES * *samples);
@@ -47,7 +49,8 @@ static void
 check_threads (NdPatternKind kind, const gsize size[3])
 {
   const gboolean is_random = kind == ND_PATTERN_HEART
-      || kind == ND_PATTERN_NOISE || kind == ND_PATTERN_VESSELS;
+      || kind == ND_PATTERN_NOISE || kind == ND_PATTERN_VESSELS
+      || kind == ND_PATTERN_RF || kind == ND_PATTERN_IQ;
   const guint64 seed = g_test_rand_int ();
   gsize n;
   g_autofree gfloat *alone = volumes (kind, size, seed, 1, &n);
@@ -73,6 +76,11 @@ test_threads (void)
   for (gint kind = 0; kind <= ND_PATTERN_HEART_VELOCITY; kind++) {
     for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
       check_threads (kind, sizes[i]);
+  }
+  for (gint kind = ND_PATTERN_BEAMS; kind <= ND_PATTERN_IQ; kind++) {
+    check_threads (kind, sizes[0]);
+    check_threads (kind, sizes[3]);
+    check_threads (kind, large[0]);
   }
   for (guint i = 0; i < G_N_ELEMENTS (large); i++) {
     check_threads (ND_PATTERN_NOISE, large[i]);
