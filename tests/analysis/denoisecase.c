@@ -106,6 +106,14 @@ case_borders (const Case *c)
     (gpointer) &c->borders.time_border, c->borders.border_value };
 }
 
+guint
+case_divisor (void)
+{
+  const gchar *divisor = g_getenv ("ND_JOBS_DIVISOR");
+
+  return divisor ? MAX (1, atoi (divisor)) : 1;
+}
+
 GRand *
 case_rand (void)
 {

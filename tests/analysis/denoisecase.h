@@ -36,5 +36,8 @@ NdReferenceBorders case_borders (const Case *c);
 /* Near a normal distribution with standard deviation 1. */
 gdouble case_noise (GRand *rand);
 
+/* The divisor of repetitions for slow tools, such as the sanitizers; else 1. */
+guint case_divisor (void);
+
 /* The seed is printed; ND_SEED sets it. */
 GRand *case_rand (void);

@@ -10,6 +10,7 @@
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 #include <math.h>
+#include <stdlib.h>
 
 #define SIZE 9
 #define SAMPLES (SIZE * SIZE * SIZE)
@@ -377,7 +378,8 @@ GST_START_TEST (test_motion)
 }
 GST_END_TEST;
 
-/* The bits of the first output are those of the last. */
+/* The bits of the first output are those of the last. Slow tools run a shorter
+ * stream. */
 GST_START_TEST (test_equal)
 {
   static const gchar *const launches[] = { "nddenoise",
@@ -386,11 +388,13 @@ GST_START_TEST (test_equal)
   GstBuffer *first = NULL;
   GstMapInfo a, b;
   guint received = 0;
+  const gchar *divisor = g_getenv ("ND_JOBS_DIVISOR");
+  const guint n = 1000 / (divisor ? MAX (1, atoi (divisor)) : 1);
 
-  for (guint t = 0; t <= 1000; t++) {
+  for (guint t = 0; t <= n; t++) {
     GstBuffer *buffer;
 
-    if (t == 1000) {
+    if (t == n) {
       gst_harness_push_event (h, gst_event_new_eos ());
     } else {
       buffer = buffer_new (0, TRUE);
@@ -412,7 +416,7 @@ GST_START_TEST (test_equal)
       gst_buffer_unref (buffer);
     }
   }
-  fail_unless_equals_int (received, 1000);
+  fail_unless_equals_int (received, n);
   gst_buffer_unref (first);
   harness_free (h);
 }
