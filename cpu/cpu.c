@@ -213,6 +213,7 @@ static const NdAlgorithmFuncs algorithms = {
   .denoise_new = nd_cpu_denoise_new,
   .structure_new = nd_cpu_structure_new,
   .register_new = nd_cpu_register_new,
+  .rank_new = nd_cpu_rank_new,
 };
 
 const NdBackend nd_cpu_backend = {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analysis/denoise.h"
+#include "analysis/rank.h"
 #include "analysis/register.h"
 #include "analysis/structure.h"
 #include "engine/job.h"
@@ -26,6 +27,16 @@ typedef struct
   NdBorder border;
   gfloat border_value;
 } NdRegisterOptions;
+
+/* Order statistics of a stream. */
+typedef struct
+{
+  NdRankOperation operation;
+  gdouble percentile;
+  const NdFootprint *footprint; /* read by rank_new() only */
+  NdBorder border, time_border;
+  gdouble border_value;
+} NdRankOptions;
 
 /* Functions of a back end. Volumes and outputs alternate: push() one, then
  * respond() while ready(). When they return, push() has read the volume, and
@@ -111,6 +122,13 @@ typedef struct
   NdAlgorithm *(*register_new) (const NdRegisterOptions *options,
       const NdShape *shapes, guint n_planes, NdSampleType type,
       const gdouble spacing[3], gint device_id, GError **error);
+
+  /* Median, percentile and morphology of a stream of volumes of @shape, each
+   * component by itself. Components whose bit is set in @kept pass unchanged.
+   * Outputs have the type of the input; differences are saturated. NULL if the
+   * back end cannot do it. */
+  NdAlgorithm *(*rank_new) (const NdRankOptions *options, const NdShape *shape,
+      NdSampleType type, guint64 kept, gint device_id, GError **error);
 } NdAlgorithmFuncs;
 
 /* The functions of @self, for one thread at a time. NULL can be freed. */
