@@ -44,6 +44,7 @@ has_instructions (const gchar *target)
     return __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma");
   if (g_str_equal (target, "avx512"))
     return __builtin_cpu_supports ("avx512f")
+        && __builtin_cpu_supports ("avx512bw")
         && __builtin_cpu_supports ("avx512vl");
 #endif
   return TRUE;

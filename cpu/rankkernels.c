@@ -12,30 +12,27 @@
 #include <immintrin.h>
 #endif
 
-/* AVX-512 without its extension for bytes and words has vectors of 32 bytes of
- * them. */
-#define NARROW_BYTES (ND_VECTOR_BYTES == 64 ? 32 : ND_VECTOR_BYTES)
-
 /* Minimum and maximum by masks, where no instruction is named. */
 #define LOWER_OF(a, b) (((a) & ((a) < (b))) | ((b) & ~((a) < (b))))
 #define UPPER_OF(a, b) (((b) & ((a) < (b))) | ((a) & ~((a) < (b))))
 
-#if defined(__AVX2__)
-#define NARROW(name, a, b) \
-  ((VECTOR) _mm256_##name ((__m256i) (a), (__m256i) (b)))
+#if ND_VECTOR_BYTES == 64
+#define CALL(name, a, b) ((VECTOR) _mm512_##name ((__m512i) (a), (__m512i) (b)))
+#elif ND_VECTOR_BYTES == 32
+#define CALL(name, a, b) ((VECTOR) _mm256_##name ((__m256i) (a), (__m256i) (b)))
 #elif defined(__SSE2__)
-#define NARROW(name, a, b) ((VECTOR) _mm_##name ((__m128i) (a), (__m128i) (b)))
+#define CALL(name, a, b) ((VECTOR) _mm_##name ((__m128i) (a), (__m128i) (b)))
 #endif
 
 #define KEY guint8
 #define KEY_BITS 8
-#define LANES NARROW_BYTES
+#define LANES ND_VECTOR_BYTES
 #define VECTOR Vector8
 #define MEMORY Memory8
 #define NAME(name) name##_uint8
 #ifdef __SSE2__
-#define LOWER(a, b) NARROW (min_epu8, a, b)
-#define UPPER(a, b) NARROW (max_epu8, a, b)
+#define LOWER(a, b) CALL (min_epu8, a, b)
+#define UPPER(a, b) CALL (max_epu8, a, b)
 #else
 #define LOWER(a, b) LOWER_OF (a, b)
 #define UPPER(a, b) UPPER_OF (a, b)
@@ -52,13 +49,13 @@
 
 #define KEY gint16
 #define KEY_BITS 16
-#define LANES (NARROW_BYTES / 2)
+#define LANES (ND_VECTOR_BYTES / 2)
 #define VECTOR Vector16
 #define MEMORY Memory16
 #define NAME(name) name##_int16
 #ifdef __SSE2__
-#define LOWER(a, b) NARROW (min_epi16, a, b)
-#define UPPER(a, b) NARROW (max_epi16, a, b)
+#define LOWER(a, b) CALL (min_epi16, a, b)
+#define UPPER(a, b) CALL (max_epi16, a, b)
 #else
 #define LOWER(a, b) LOWER_OF (a, b)
 #define UPPER(a, b) UPPER_OF (a, b)
@@ -83,12 +80,9 @@
 #define UNSIGNED_KEY guint32
 #define NAME(name) name##_int32
 typedef guint32 Unsigned32 __attribute__ ((vector_size (ND_VECTOR_BYTES)));
-#if ND_VECTOR_BYTES == 64
-#define LOWER(a, b) ((VECTOR) _mm512_min_epi32 ((__m512i) (a), (__m512i) (b)))
-#define UPPER(a, b) ((VECTOR) _mm512_max_epi32 ((__m512i) (a), (__m512i) (b)))
-#elif defined(__AVX2__)
-#define LOWER(a, b) NARROW (min_epi32, a, b)
-#define UPPER(a, b) NARROW (max_epi32, a, b)
+#if ND_VECTOR_BYTES >= 32
+#define LOWER(a, b) CALL (min_epi32, a, b)
+#define UPPER(a, b) CALL (max_epi32, a, b)
 #else
 #define LOWER(a, b) LOWER_OF (a, b)
 #define UPPER(a, b) UPPER_OF (a, b)
@@ -117,8 +111,8 @@ typedef guint32 Unsigned32 __attribute__ ((vector_size (ND_VECTOR_BYTES)));
 #define NAME(name) name##_int64
 typedef guint64 Unsigned64 __attribute__ ((vector_size (ND_VECTOR_BYTES)));
 #if ND_VECTOR_BYTES == 64
-#define LOWER(a, b) ((VECTOR) _mm512_min_epi64 ((__m512i) (a), (__m512i) (b)))
-#define UPPER(a, b) ((VECTOR) _mm512_max_epi64 ((__m512i) (a), (__m512i) (b)))
+#define LOWER(a, b) CALL (min_epi64, a, b)
+#define UPPER(a, b) CALL (max_epi64, a, b)
 #else
 #define LOWER(a, b) LOWER_OF (a, b)
 #define UPPER(a, b) UPPER_OF (a, b)

@@ -14,6 +14,7 @@ static void
 NAME (step) (const KEY *a, const KEY *b, KEY *low, KEY *high, gsize n)
 {
   if (low && high) {
+#pragma GCC unroll 4
     for (gsize i = 0; i < n; i += LANES) {
       const VECTOR p = *(const MEMORY *) (a + i), q = *(const MEMORY *) (b + i);
 
@@ -21,10 +22,12 @@ NAME (step) (const KEY *a, const KEY *b, KEY *low, KEY *high, gsize n)
       *(MEMORY *) (high + i) = UPPER (p, q);
     }
   } else if (low) {
+#pragma GCC unroll 4
     for (gsize i = 0; i < n; i += LANES)
       *(MEMORY *) (low + i) =
           LOWER (*(const MEMORY *) (a + i), *(const MEMORY *) (b + i));
   } else {
+#pragma GCC unroll 4
     for (gsize i = 0; i < n; i += LANES)
       *(MEMORY *) (high + i) =
           UPPER (*(const MEMORY *) (a + i), *(const MEMORY *) (b + i));

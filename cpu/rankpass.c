@@ -19,9 +19,13 @@ typedef enum
   BITS       /* keys of 32 and 64 bits */
 } Method;
 
-/* Scratch rows of a network stay in the first cache. */
+/* Scratch rows of a network stay in the first cache, unless they would be so
+ * short that the steps take longer to begin than to run. */
 #define CACHE_BYTES 32768
-#define MIN_CHUNK_BYTES 128
+#define MIN_CHUNK_BYTES 512
+
+/* Padded rows that a network takes as one. */
+#define BLOCK_BYTES 4096
 
 /* Networks of more samples take longer than the other methods, as measured.
  * Those of boxes share columns. */
@@ -49,7 +53,9 @@ struct _NdRankSorter
   guint8 *border_row; /* border keys, as a padded row */
   gint64 *positions;  /* of the window */
 
-  gsize chunk, pitch; /* keys of a part of a row, bytes of a scratch row */
+  gsize block_rows;   /* of the output, computed together */
+  gsize plane_blocks; /* of a plane */
+  gsize chunk, pitch; /* keys of a part of a block, bytes of a scratch row */
   gsize worker_bytes, rows_bytes, histogram_bytes, scratch_bytes;
   guint8 *workers;
   gsize bytes;
@@ -236,47 +242,76 @@ sort_part (const NdRankSorter *self, gconstpointer *rows, guint8 *scratch,
   return scratch;
 }
 
+/* Writes @keys of positions @i to @i + @n - 1 of a block of padded rows to rows
+ * of the output from @out on. Positions between two rows have no meaning. */
 static void
-respond_row (gsize index, guint worker, gpointer data)
+store_part (const NdRankSorter *self, gconstpointer keys, gsize i, gsize n,
+    guint8 *out, const NdSamples *strides)
+{
+  const gsize padded = self->size[0], width = self->options.shape.size[0];
+
+  for (gsize row = i / padded; row * padded < i + n; row++) {
+    const gsize first = MAX (row * padded, i);
+    const gsize end = MIN (row * padded + width, i + n);
+
+    if (first < end)
+      self->kernels->store ((const guint8 *) keys
+              + (first - i) * self->key_size,
+          end - first, self->options.type,
+          out + row * strides->row + (first - row * padded) * strides->sample,
+          strides->sample);
+  }
+}
+
+/* Computes a block of rows of one plane. Padded rows follow each other, so that
+ * a network takes a block as one row. */
+static void
+respond_block (gsize index, guint worker, gpointer data)
 {
   const SorterJob *job = data;
   const NdRankSorter *self = job->self;
   const NdRankSorterOptions *options = &self->options;
   const gsize *size = options->shape.size;
-  const gsize c = index / (size[1] * size[2]), at = index % (size[1] * size[2]);
+  const gsize plane = index / self->plane_blocks;
+  const gsize c = plane / size[2], z = plane % size[2];
+  const gsize y = index % self->plane_blocks * self->block_rows;
+  const gsize n_rows = MIN (self->block_rows, size[1] - y);
+  const gsize at = z * size[1] + y;
+  const gsize all = (n_rows - 1) * self->size[0] + size[0];
   guint8 *scratch = self->workers + worker * self->worker_bytes;
   gconstpointer *rows = (gconstpointer *) scratch;
   guint8 *out = job->volume->data + c * nd_sample_size (options->type)
-      + at % size[1] * job->volume->row + at / size[1] * job->volume->slice;
+      + y * job->volume->row + z * job->volume->slice;
 
   scratch += self->rows_bytes;
   if (c < 64 && options->kept >> c & 1) {
-    self->kernels->store (input_row (self, c, at, 0, 0, 0)
+    store_part (self,
+        input_row (self, c, at, 0, 0, 0)
             - self->footprint->low[0] * (gssize) self->key_size,
-        size[0], options->type, out, job->volume->sample);
+        0, all, out, job->volume);
     return;
   }
   find_rows (self, c, at, rows);
-  for (gsize x = 0; x < size[0]; x += self->chunk) {
-    const gsize n = MIN (self->chunk, size[0] - x);
+  for (gsize i = 0; i < all; i += self->chunk) {
+    const gsize n = MIN (self->chunk, all - i);
 
-    self->kernels->store (sort_part (self, rows, scratch, n), n, options->type,
-        out + x * job->volume->sample, job->volume->sample);
-    for (gsize i = 0; i < self->n_inputs; i++)
-      rows[i] = (const guint8 *) rows[i] + n * self->key_size;
+    store_part (self, sort_part (self, rows, scratch, n), i, n, out,
+        job->volume);
+    for (gsize k = 0; k < self->n_inputs; k++)
+      rows[k] = (const guint8 *) rows[k] + n * self->key_size;
   }
 }
 
 void
 nd_rank_sorter_respond (NdRankSorter *self, const NdSamples *out)
 {
-  const gsize *size = self->options.shape.size;
+  const NdShape *shape = &self->options.shape;
   SorterJob job = { self, out };
 
   nd_window_positions (&self->window, self->positions);
   if (out)
-    nd_parallel_for (self->options.shape.components * size[1] * size[2],
-        respond_row, &job);
+    nd_parallel_for (shape->components * shape->size[2] * self->plane_blocks,
+        respond_block, &job);
   nd_window_advance (&self->window);
 }
 
@@ -313,8 +348,16 @@ choose_method (NdRankSorter *self, GError **error)
 static void
 plan_scratch (NdRankSorter *self)
 {
-  const gsize width = self->options.shape.size[0];
+  const gsize *size = self->options.shape.size;
+  const gsize row_bytes = self->size[0] * self->key_size;
+  gsize width = size[0];
 
+  self->block_rows = 1;
+  if (self->method == NETWORK) {
+    self->block_rows = CLAMP (BLOCK_BYTES / row_bytes, 1, size[1]);
+    width = self->block_rows * self->size[0];
+  }
+  self->plane_blocks = (size[1] + self->block_rows - 1) / self->block_rows;
   self->rows_bytes =
       round_up (self->n_inputs * sizeof (gpointer), ND_RANK_ROOM);
   self->chunk = width;
@@ -376,8 +419,8 @@ write_border_row (NdRankSorter *self)
     default:
       sample.float64 = value;
   }
-  self->kernels->load (sample.bytes, 0, self->size[0], self->options.type,
-      self->border_row);
+  self->kernels->load (sample.bytes, 0, self->block_rows * self->size[0],
+      self->options.type, self->border_row);
 }
 
 static gboolean
@@ -405,7 +448,8 @@ sorter_allocate (NdRankSorter *self, GError **error)
   self->bytes += all;
   self->ring = g_try_malloc0 (ring);
   self->border_row =
-      g_try_malloc0 (self->size[0] * self->key_size + 2 * ND_RANK_ROOM);
+      g_try_malloc0 (self->block_rows * self->size[0] * self->key_size
+          + 2 * ND_RANK_ROOM);
   self->positions = g_try_new (gint64, nd_window_size (&self->window));
   self->workers = g_try_malloc0 (workers);
   if (self->ring && self->border_row && self->positions && self->workers)
