@@ -147,6 +147,8 @@ _FUNCTIONS = {
                                 POINTER(Array), "!"),
     "nd_register": (c_int, c_void_p, POINTER(Array), POINTER(Array),
                     POINTER(VolumeMotion), POINTER(Watch), "!"),
+    "nd_rank": (c_int, c_void_p, POINTER(Array), POINTER(Array),
+                POINTER(Watch), "!"),
     "nd_warp": (c_int, c_void_p, _doubles, POINTER(Array), POINTER(Array),
                 POINTER(Watch), "!"),
     "nd_plan_blocks": (c_void_p, c_void_p, c_void_p, _sizes, _sizes, c_void_p,
