@@ -119,6 +119,8 @@ typedef guint64 Unsigned64 __attribute__ ((vector_size (ND_VECTOR_BYTES)));
 #endif
 #include "cpu/rankkernels_tmpl.h"
 
+#include "cpu/rankcolumns_tmpl.h"
+
 /* Samples and keys */
 
 static gint32
@@ -209,6 +211,8 @@ const NdRankKernels ND_TARGET_TABLE (nd_rank_kernels) = {
     [ND_KEY_INT32] = { run_int32, select_int32 },
     [ND_KEY_INT64] = { run_int64, select_int64 },
   },
+  .count_columns = count_columns,
+  .sort_columns = sort_columns,
   .load = load,
   .store = store,
 };
