@@ -1,8 +1,8 @@
 /* Medians of uint8 in large boxes: a histogram of each column, and their sum
  * over a window (S. Perreault, P. Hebert, "Median Filtering in Constant Time",
- * IEEE Trans. Image Process. 16(9), 2007). Counts are cumulative: of the samples
- * up to the end of each coarse bin, and of those of a coarse bin up to each of
- * its 16 values. A sample changes two vectors, and a comparison finds a bin
+ * IEEE Trans. Image Process. 16(9), 2007). Counts are cumulative: of samples up
+ * to the end of each coarse bin, and of those of a coarse bin up to each of its
+ * 16 values. A sample changes two vectors, and a comparison finds a bin
  * without branches. Included by cpu/rankkernels.c only.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later

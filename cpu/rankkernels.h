@@ -46,8 +46,8 @@ typedef struct
       gpointer out);
 } NdRankKernel;
 
-/* Counts of a column of uint8, of 2 bytes each: 16 of coarse bins, and 16 of the
- * values of each coarse bin. */
+/* Counts of a column of uint8, of 2 bytes each: 16 of coarse bins, and 16 of
+ * the values of each coarse bin. */
 #define ND_RANK_COLUMN (17 * 16)
 
 /* The most samples of a window of columns. */
@@ -57,8 +57,8 @@ typedef struct
 {
   NdRankKernel keys[ND_KEY_END];
 
-  /* Add @n samples to the counts of as many columns, or take them out; and write
-   * the sample at @rank of each window of @width columns. */
+  /* Add @n samples to the counts of as many columns, or take them out; and
+   * write the sample at @rank of each window of @width columns. */
   void (*count_columns) (guint16 *columns, const guint8 *row, gsize n,
       gboolean adds);
   void (*sort_columns) (const guint16 *columns, gsize width, gsize rank,
