@@ -463,8 +463,10 @@ nd_rank_program_new (const NdFootprint *footprint, gsize rank, GError **error)
   program->n_steps = self.steps->len;
   program->steps = g_try_new (NdRankStep, MAX (program->n_steps, 1));
   if (ok && program->steps) {
-    memcpy (program->steps, self.steps->data,
-        program->n_steps * sizeof (NdRankStep));
+    /* A footprint of one sample has no step. */
+    if (program->n_steps > 0)
+      memcpy (program->steps, self.steps->data,
+          program->n_steps * sizeof (NdRankStep));
   } else {
     nd_memory_set_error (error, footprint->n * sizeof (NdRankStep));
     g_clear_pointer (&program, nd_rank_program_free);
