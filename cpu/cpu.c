@@ -221,6 +221,7 @@ static const NdAlgorithmFuncs algorithms = {
   .register_new = nd_cpu_register_new,
   .scan_new = nd_cpu_scan_new,
   .bmode_new = nd_cpu_bmode_new,
+  .rank_new = nd_cpu_rank_new,
 };
 
 const NdBackend nd_cpu_backend = {

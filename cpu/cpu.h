@@ -22,6 +22,11 @@ NdAlgorithm *nd_cpu_denoise_new (const NdDenoiseSettings *settings,
 NdAlgorithm *nd_cpu_structure_new (const NdStructureSettings *settings,
     const NdShape *shape, gint device_id, GError **error);
 
+/* NdAlgorithmFuncs.rank_new(). */
+NdAlgorithm *nd_cpu_rank_new (const NdRankOptions *options,
+    const NdShape *shape, NdSampleType type, guint64 kept, gint device_id,
+    GError **error);
+
 /* NdAlgorithmFuncs.register_new(). */
 NdAlgorithm *nd_cpu_register_new (const NdRegisterOptions *options,
     const NdShape *shapes, guint n_planes, NdSampleType type,

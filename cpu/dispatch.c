@@ -10,6 +10,7 @@
 #include "cpu/flowkernels.h"
 #include "cpu/kernels.h"
 #include "cpu/linefft.h"
+#include "cpu/rankkernels.h"
 #include "cpu/registerkernels.h"
 #include "cpu/scenekernels.h"
 #include "cpu/simd.h"
@@ -44,6 +45,7 @@ has_instructions (const gchar *target)
     return __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma");
   if (g_str_equal (target, "avx512"))
     return __builtin_cpu_supports ("avx512f")
+        && __builtin_cpu_supports ("avx512bw")
         && __builtin_cpu_supports ("avx512vl");
 #endif
   return TRUE;
@@ -96,7 +98,7 @@ CHOICE (NdKernels, nd_kernels)
 CHOICE (NdFftKernels, nd_fft_kernels)
 CHOICE (NdLineKernels, nd_line_kernels)
 
-/* The algorithms compute in single precision. */
+/* The algorithms do not depend on the precision of the methods. */
 #ifndef ND_DOUBLE
 TABLES (NdAdaptiveKernels, nd_adaptive_kernels);
 CHOICE (NdAdaptiveKernels, nd_adaptive_kernels)
@@ -106,6 +108,8 @@ TABLES (NdDenoiseKernels, nd_denoise_kernels);
 CHOICE (NdDenoiseKernels, nd_denoise_kernels)
 TABLES (NdFlowKernels, nd_flow_kernels);
 CHOICE (NdFlowKernels, nd_flow_kernels)
+TABLES (NdRankKernels, nd_rank_kernels);
+CHOICE (NdRankKernels, nd_rank_kernels)
 TABLES (NdRegisterKernels, nd_register_kernels);
 CHOICE (NdRegisterKernels, nd_register_kernels)
 TABLES (NdSceneKernels, nd_scene_kernels);

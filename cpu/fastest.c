@@ -14,7 +14,8 @@ main (void)
   __builtin_cpu_init ();
   if (__builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma"))
     fastest = "avx2";
-  if (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512vl"))
+  if (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512bw")
+      && __builtin_cpu_supports ("avx512vl"))
     fastest = "avx512";
   fputs (fastest, stdout);
   return 0;

@@ -8,6 +8,7 @@
 
 #include "analysis/bmode.h"
 #include "analysis/denoise.h"
+#include "analysis/rank.h"
 #include "analysis/register.h"
 #include "analysis/scan.h"
 #include "analysis/structure.h"
@@ -28,6 +29,16 @@ typedef struct
   NdBorder border;
   gfloat border_value;
 } NdRegisterOptions;
+
+/* Order statistics of a stream. */
+typedef struct
+{
+  NdRankOperation operation;
+  gdouble percentile;
+  const NdFootprint *footprint; /* read by rank_new() only */
+  NdBorder border, time_border;
+  gdouble border_value;
+} NdRankOptions;
 
 /* Functions of a back end. Volumes and outputs alternate: push() one, then
  * respond() while ready(). When they return, push() has read the volume, and
@@ -122,6 +133,13 @@ typedef struct
   /* The same for lines of RF or IQ. Outputs have @out_type. */
   NdAlgorithm *(*bmode_new) (const NdBmode *bmode, NdSampleType type,
       NdSampleType out_type, gint device_id, GError **error);
+
+  /* Median, percentile and morphology of a stream of volumes of @shape, each
+   * component by itself. Components whose bit is set in @kept pass unchanged.
+   * Outputs have the type of the input; differences are saturated. NULL if the
+   * back end cannot do it. */
+  NdAlgorithm *(*rank_new) (const NdRankOptions *options, const NdShape *shape,
+      NdSampleType type, guint64 kept, gint device_id, GError **error);
 } NdAlgorithmFuncs;
 
 /* The functions of @self, for one thread at a time. NULL can be freed. */

@@ -333,6 +333,73 @@ const guint nd_n_structurer_settings = G_N_ELEMENTS (nd_structurer_settings);
 
 #undef FIELD
 
+/* Order statistics */
+
+static ND_DEFINE_ENUM (rank_operation_enum, "GstNdRankOperation",
+    { ND_RANK_MEDIAN,
+        "The middle one of the samples, of an even number the "
+        "upper one",
+        "median" },
+    { ND_RANK_PERCENTILE, "The sample that percentile names", "percentile" },
+    { ND_RANK_MINIMUM, "The least sample", "minimum" },
+    { ND_RANK_MAXIMUM, "The greatest sample", "maximum" },
+    { ND_RANK_ERODE, "The least sample", "erode" },
+    { ND_RANK_DILATE,
+        "The greatest sample under the footprint with its offsets negated",
+        "dilate" },
+    { ND_RANK_OPEN, "Erosion, then dilation: removes what is bright and small",
+        "open" },
+    { ND_RANK_CLOSE, "Dilation, then erosion: removes what is dark and small",
+        "close" },
+    { ND_RANK_TOPHAT, "Input - open: keeps what is bright and small",
+        "tophat" },
+    { ND_RANK_BLACKHAT, "Close - input: keeps what is dark and small",
+        "blackhat" },
+    { ND_RANK_GRADIENT, "Dilation - erosion: edges", "gradient" });
+
+#define FIELD(KIND, ...) ND_FIELD_##KIND (NdRankerSettings, __VA_ARGS__)
+
+const NdSetting nd_ranker_settings[] = {
+  { "operation", "Operation", "What the samples under the footprint become",
+      FIELD (ENUM, operation, NdRankOperation, rank_operation_enum,
+          ND_RANK_MEDIAN),
+      ND_PLAYING },
+  { "footprint", "Footprint",
+      "Samples around an output: sizes x:y:z:t, \"ball,radius=2\", "
+      "\"cross,size=3:3:3\", \"file,location=f.npy\", or those at which "
+      "another filter is not 0. A single number leaves out time",
+      FIELD (STRING, footprint, "3"), ND_PLAYING },
+  { "percentile", "Percentile",
+      "For operation=percentile: 0 is the least sample, 100 the greatest; of n "
+      "samples that of rank n * percentile / 100, rounded down",
+      FIELD (DOUBLE, percentile, 0, 100, 50), ND_PLAYING, "percent" },
+  { "origin", "Origin",
+      "Shift of the footprint in samples per axis, x:y:z:t, each from "
+      "-(size/2) to (size-1)/2, like SciPy's origin",
+      FIELD (STRING, origin, "0:0:0:0"), ND_PLAYING },
+  { "causal", "Causal",
+      "Shift the footprint in time so that it has no volume after the anchor "
+      "of an output. Outputs of open, close, tophat and blackhat then still "
+      "wait for as many volumes as it has before",
+      FIELD (BOOLEAN, causal, FALSE), ND_PLAYING },
+  { "border", "Border", "Samples beyond the edges in x, y and z",
+      FIELD (ENUM, border, NdBorder, nd_border_enum, ND_BORDER_NEAREST),
+      ND_PLAYING },
+  { "border-value", "Border value",
+      "Sample value for border=constant and time-border=constant; rounded and "
+      "saturated for integers",
+      FIELD (DOUBLE, border_value, -G_MAXFLOAT, G_MAXFLOAT, 0), ND_PLAYING },
+  { "time-border", "Time border",
+      "Volumes before the first and after the last volume of a stretch, which "
+      "is a run of volumes without a break in time; wrap would need the whole "
+      "stream and is refused",
+      FIELD (ENUM, time_border, NdBorder, nd_border_enum, ND_BORDER_NEAREST),
+      ND_PLAYING },
+};
+const guint nd_n_ranker_settings = G_N_ELEMENTS (nd_ranker_settings);
+
+#undef FIELD
+
 /* Registration */
 
 static ND_DEFINE_ENUM (model_enum, "GstNdRegisterModel",

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "analysis/denoise.h"
+#include "analysis/rank.h"
 #include "analysis/register.h"
 #include "analysis/structure.h"
 #include "core/schema.h"
@@ -92,6 +93,20 @@ typedef struct
 
 extern const NdSetting nd_structurer_settings[]; /* of NdStructurerSettings */
 extern const guint nd_n_structurer_settings;
+
+typedef struct
+{
+  NdRankOperation operation;
+  gchar *footprint; /* nd_footprint_from_text() */
+  gdouble percentile;
+  gchar *origin;
+  gboolean causal;
+  NdBorder border, time_border;
+  gdouble border_value;
+} NdRankerSettings;
+
+extern const NdSetting nd_ranker_settings[]; /* of NdRankerSettings */
+extern const guint nd_n_ranker_settings;
 
 typedef enum
 {

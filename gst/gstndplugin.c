@@ -33,6 +33,7 @@ plugin_init (GstPlugin *plugin)
   ok |= GST_ELEMENT_REGISTER (ndconv3d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv4dtemporal, plugin);
   ok |= GST_ELEMENT_REGISTER (nddenoise, plugin);
+  ok |= GST_ELEMENT_REGISTER (ndrank, plugin);
   ok |= GST_ELEMENT_REGISTER (ndregister, plugin);
   ok |= GST_ELEMENT_REGISTER (ndstructure, plugin);
   ok |= GST_ELEMENT_REGISTER (ndtestsrc, plugin);

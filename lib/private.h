@@ -18,6 +18,8 @@ struct _NdSettings
 {
   NdDeviceSettings device;
   NdFilterSettings conv;
+  NdRankerSettings
+      ranker; /* operation, footprint, percentile; the rest: conv */
   NdRegistrarSettings registrar; /* border and border-value: those of conv */
   gchar *axes;
   gchar *spacing, *rate; /* NULL: unknown */

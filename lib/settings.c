@@ -38,8 +38,11 @@ static const struct
       G_STRUCT_OFFSET (NdSettings, device) },
   { nd_registrar_settings, &nd_n_registrar_settings,
       G_STRUCT_OFFSET (NdSettings, registrar) },
+  { nd_ranker_settings, &nd_n_ranker_settings,
+      G_STRUCT_OFFSET (NdSettings, ranker) },
 };
-#define REGISTRAR (G_N_ELEMENTS (parts) - 1)
+#define REGISTRAR (G_N_ELEMENTS (parts) - 2)
+#define RANKER (G_N_ELEMENTS (parts) - 1)
 
 #define AT(settings, part) ((guint8 *) (settings) + parts[part].offset)
 
@@ -151,6 +154,10 @@ nd_list_settings (void)
   nd_json_name (json, "register");
   g_string_append_c (json, '[');
   nd_settings_describe (parts[REGISTRAR].rows, *parts[REGISTRAR].n, json);
+  g_string_append_c (json, ']');
+  nd_json_name (json, "rank");
+  g_string_append_c (json, '[');
+  nd_settings_describe (parts[RANKER].rows, *parts[RANKER].n, json);
   g_string_append (json, "]}");
   return g_string_free (json, FALSE);
 }

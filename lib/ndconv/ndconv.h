@@ -95,6 +95,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  * nd_convolve() and nd_plan_blocks(): border, time-border (streams refuse
  * wrap), border-value, gain, offset, output-type, response, threshold, backend,
  * device-id, devices, method, accuracy, precision, n-threads and memory-limit.
+ * Of nd_rank(): operation, footprint, percentile, with origin, causal, border,
+ * time-border, border-value and n-threads.
  * Of nd_register() and nd_warp(): model, reference, channel, mask, levels,
  * iterations and interpolation, with spacing, border, border-value and
  * n-threads.
@@ -104,8 +106,9 @@ ND_API gboolean nd_settings_set (NdSettings *settings, const gchar *name,
     const gchar *value, GError **error);
 
 /* All settings as JSON: an object with the arrays "convolve" (of filters and
- * streams) and "register". Each of their objects has name, title, sentence,
- * kind (boolean, enum, integer, number, text), default, unit, and playing
+ * streams), "register" and "rank". Each of their objects has name, title,
+ * sentence, kind (boolean, enum, integer, number, text), default, unit, and
+ * playing
  * (whether a property of this name changes while playing); low and high if it
  * is a number, and values, with name and sentence, if it is an enum. A new
  * version may add members. Free it with g_free(). */
@@ -380,6 +383,18 @@ ND_API gboolean nd_register (const NdSettings *settings, const NdArray *in,
 ND_API gboolean nd_warp (const NdSettings *settings, const gdouble *matrices,
     const NdArray *in, const NdArray *out, const NdWatch *watch,
     GError **error);
+
+/* Sorts the samples under a footprint around each sample of @in, and writes the
+ * one at the rank, or what erosions and dilations make of it, to @out: the
+ * element ndrank, on the CPU. @out has type, components and sizes of @in, whose
+ * memory it must not overlap. Integers are exact; NaN counts as larger than all
+ * other samples. @settings and @watch may be NULL.
+ *
+ * ND_ERROR_SETTINGS or _FORMAT if settings and arrays do not fit each other,
+ * _NOT_FOUND, _OPEN_READ, _READ for files of footprints, _MEMORY, _CANCELLED,
+ * between two volumes. */
+ND_API gboolean nd_rank (const NdSettings *settings, const NdArray *in,
+    const NdArray *out, const NdWatch *watch, GError **error);
 
 /* --- Blocks --------------------------------------------------------------- */
 

@@ -17,6 +17,7 @@ from ._library import (BackendError, CancelledError, Error, FileError,
                        FormatError, OutOfMemoryError, SettingsError,
                        nd_version)
 from ._plot import plot
+from ._rank import rank
 from ._recordings import Raw, Recording, RecordingWriter
 from ._register import Motion, register, warp
 from ._stream import Stream
@@ -27,5 +28,4 @@ __all__ = ["BackendError", "Block", "Cancel", "CancelledError", "Error", "Failur
            "FileError", "FormatError", "Motion", "OutOfMemoryError", "Raw", "Recording",
            "RecordingWriter", "Report", "SaturationWarning", "SettingsError", "Stream", "backends",
            "Estimate", "convolve", "describe", "design", "designs", "devices",
-           "estimate",
-           "plan_blocks", "plot", "register", "run", "warp"]
+           "estimate", "plan_blocks", "plot", "rank", "register", "run", "warp"]

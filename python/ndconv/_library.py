@@ -155,6 +155,8 @@ _FUNCTIONS = {
                                 POINTER(Array), "!"),
     "nd_register": (c_int, c_void_p, POINTER(Array), POINTER(Array),
                     POINTER(VolumeMotion), POINTER(Watch), "!"),
+    "nd_rank": (c_int, c_void_p, POINTER(Array), POINTER(Array),
+                POINTER(Watch), "!"),
     "nd_warp": (c_int, c_void_p, _doubles, POINTER(Array), POINTER(Array),
                 POINTER(Watch), "!"),
     "nd_time_filters": (c_int, c_void_p, c_void_p, POINTER(Array), c_double,

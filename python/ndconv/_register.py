@@ -45,6 +45,8 @@ def _find_axes(axes: str | None, n: int) -> str:
 
 
 def _text(value: Any) -> bytes:
+    if isinstance(value, bool):
+        return b"true" if value else b"false"
     if isinstance(value, (tuple, list, numpy.ndarray)):
         value = ":".join(str(float(part)) for part in value)
     return str(value).encode()

@@ -1,4 +1,5 @@
-"""The convolutions of `scipy.ndimage`, with its names, arguments and results.
+"""The convolutions, rank filters and grey-scale morphology of `scipy.ndimage`,
+with its names, arguments and results.
 
 Sums are computed in double precision, unless samples and outputs have at most 32
 bits and are not int32 or uint32. Integers are truncated towards 0, as SciPy
@@ -24,11 +25,19 @@ from typing import Any, Callable, Sequence
 import numpy
 
 from ._convolve import convolve_counted
+from ._ranks import (black_tophat, grey_closing, grey_dilation, grey_erosion,
+                     grey_opening, maximum_filter, median_filter,
+                     minimum_filter, morphological_gradient, percentile_filter,
+                     rank_filter, white_tophat)
 
-__all__ = ["convolve", "convolve1d", "correlate", "correlate1d",
+__all__ = ["black_tophat", "convolve", "convolve1d", "correlate", "correlate1d",
            "gaussian_filter", "gaussian_filter1d", "gaussian_gradient_magnitude",
            "gaussian_laplace", "generic_gradient_magnitude", "generic_laplace",
-           "laplace", "prewitt", "sobel", "uniform_filter", "uniform_filter1d"]
+           "grey_closing", "grey_dilation", "grey_erosion", "grey_opening",
+           "laplace", "maximum_filter", "median_filter", "minimum_filter",
+           "morphological_gradient", "percentile_filter", "prewitt",
+           "rank_filter", "sobel", "uniform_filter", "uniform_filter1d",
+           "white_tophat"]
 
 _MODES = {"constant": "constant", "nearest": "nearest", "reflect": "reflect",
           "mirror": "mirror", "wrap": "wrap", "grid-constant": "constant",

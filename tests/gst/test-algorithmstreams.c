@@ -1,6 +1,5 @@
-/* nddenoise, ndstructure and ndregister in streams: order of events, flushes,
- * relinking, QoS, buffers of a pool, trick modes, and properties that all
- * temporal elements have.
+/* Algorithms in streams: order of events, flushes, relinking, QoS, buffers of a
+ * pool, trick modes, and properties that all temporal elements have.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -16,12 +15,14 @@ static const struct
 {
   const gchar *launch, *dimensions;
   gsize samples;
-  const gchar *window; /* if this property is 0, no output waits; NULL: none
-                          waits in any case */
+  const gchar *window; /* if this property is `shortest`, no output waits; NULL:
+                          none waits in any case */
+  const gchar *shortest;
 } elements[] = {
-  { "nddenoise sigma=10 latency=2", "1:9:9:9", 9 * 9 * 9, "latency" },
-  { "ndstructure output=velocity sigma=1", "6:9:9:1", 6 * 9 * 9, "sigma" },
-  { "ndregister reference=previous border=nearest", "1:9:9:9", 9 * 9 * 9,
+  { "nddenoise sigma=10 latency=2", "1:9:9:9", 9 * 9 * 9, "latency", "0" },
+  { "ndstructure output=velocity sigma=1", "6:9:9:1", 6 * 9 * 9, "sigma", "0" },
+  { "ndrank footprint=3:3:3:3", "1:9:9:9", 9 * 9 * 9, "footprint", "1" },
+  { "ndregister reference=previous border=nearest", "1:9:9:9", 9 * 9 * 9, NULL,
       NULL },
 };
 
@@ -340,7 +341,8 @@ GST_START_TEST (test_compute_latency)
   Stream s = start (__i__);
 
   if (elements[__i__].window)
-    gst_util_set_object_arg (G_OBJECT (s.element), elements[__i__].window, "0");
+    gst_util_set_object_arg (G_OBJECT (s.element), elements[__i__].window,
+        elements[__i__].shortest);
   fail_unless_equals_uint64 (latency_after (&s, "never", 0, 9), 0);
   fail_unless (latency_after (&s, "always", 10, 19) > 0);
   fail_unless_equals_uint64 (latency_after (&s, "never", 20, 99), 0);
@@ -610,7 +612,8 @@ GST_START_TEST (test_beside_the_stream)
   push_range (&s, 0, n - 1);
   before = latency_of (&s);
   fail_unless (before > 0);
-  gst_util_set_object_arg (G_OBJECT (s.element), elements[__i__].window, "0");
+  gst_util_set_object_arg (G_OBJECT (s.element), elements[__i__].window,
+      elements[__i__].shortest);
   while (latency_of (&s) == before)
     fail_unless_equals_int (push (&s, n++), GST_FLOW_OK);
   push_range (&s, n, n + 3);
@@ -727,7 +730,7 @@ algorithm_streams_suite (void)
   tcase_add_loop_test (tc, test_stamp, 0, n);
   tcase_add_loop_test (tc, test_settings, 0, n);
   /* ndregister has no property that changes its latency. */
-  tcase_add_loop_test (tc, test_beside_the_stream, 0, 2);
+  tcase_add_loop_test (tc, test_beside_the_stream, 0, n - 1);
   tcase_add_test (tc, test_set_while_built);
   tcase_add_test (tc, test_controlled);
   return suite;

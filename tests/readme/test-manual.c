@@ -110,6 +110,9 @@ static const struct
       "float64" },
   { "GstNdPlanes", "all luma" },
   { "GstNdPrecision", "single double" },
+  { "GstNdRankOperation",
+      "median percentile minimum maximum erode dilate open close tophat "
+      "blackhat gradient" },
   { "GstNdRegisterMask", "none nonzero" },
   { "GstNdRegisterModel", "translation rigid affine" },
   { "GstNdRegisterOutput", "volume none" },
