@@ -7,6 +7,13 @@
 
 #include <math.h>
 
+gboolean
+nd_denoise_has_step (const NdDenoiseSettings *settings)
+{
+  return settings->noise == ND_NOISE_POISSON
+      || settings->noise == ND_NOISE_RICIAN;
+}
+
 NdDenoiseSchedule
 nd_denoise_schedule (const NdDenoiseSettings *settings)
 {

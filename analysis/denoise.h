@@ -21,7 +21,9 @@ typedef enum
 typedef enum
 {
   ND_NOISE_ADDITIVE = 0,
-  ND_NOISE_SPECKLE = 1
+  ND_NOISE_SPECKLE = 1,
+  ND_NOISE_POISSON = 2,
+  ND_NOISE_RICIAN = 3
 } NdNoise;
 
 typedef enum
@@ -73,6 +75,11 @@ typedef struct
   gdouble sigma;    /* of the noise; 0: it is estimated */
   gdouble strength; /* factor of sigma */
 
+  /* ND_NOISE_POISSON: the sample value of a count (0: all three are estimated),
+   * that of no count, and the standard deviation of the noise without counts.
+   */
+  gdouble gain, offset, read_noise;
+
   /* For ND_DENOISE_TRANSFORM with ND_NOISE_ADDITIVE: a third stage along the
    * flow, and `quality` does not count. */
   gboolean motion;
@@ -117,6 +124,19 @@ typedef struct
    * u - n_time + 1 to u - n_time + n_blocks along the flow to u first. */
   gboolean motion;
 } NdDenoiseSchedule;
+
+/* What is known of the noise of a stream. The variance of ND_NOISE_POISSON is
+ * gain x + constant. */
+typedef struct
+{
+  NdNoise noise;
+  gdouble gain, constant;
+  gdouble sigma;     /* ND_NOISE_RICIAN */
+  gdouble certainty; /* of the estimates, 0 to 1; 1 if they were given */
+} NdNoiseFound;
+
+/* Whether samples become other numbers before they are denoised. */
+gboolean nd_denoise_has_step (const NdDenoiseSettings *settings);
 
 /* The schedule of @settings. */
 NdDenoiseSchedule nd_denoise_schedule (const NdDenoiseSettings *settings);

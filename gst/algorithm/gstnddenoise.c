@@ -18,6 +18,11 @@
  * noise=speckle is for log-compressed ultrasound. It filters mostly in space,
  * whatever the method, and measures the noise.
  *
+ * noise=poisson and noise=rician turn samples into numbers whose noise is the
+ * same everywhere, and the denoised numbers back, without a bias. Gain, offset
+ * and read noise, or sigma, are estimated unless properties give them. There is
+ * no CUDA version of these two yet.
+ *
  * N volumes in give N volumes out, with the timestamps and the type of the
  * input. An output waits for 'latency' further volumes, which is reported as
  * latency; with more of them the result is better. quality=best computes each
@@ -74,7 +79,9 @@ struct _GstNdDenoise
 {
   GstNdTemporal parent;
 
-  gdouble sigma; /* of the last output; protected by the object lock */
+  /* Of the last output; protected by the object lock. */
+  gdouble sigma;
+  NdNoiseFound found;
 };
 
 G_DEFINE_TYPE (GstNdDenoise, gst_nd_denoise, GST_TYPE_ND_TEMPORAL);
@@ -91,11 +98,20 @@ static gboolean
 gst_nd_denoise_derive (GstNdTemporal *self, GstNdTemporalSettings *settings,
     const GstNdFormat *in, GError **error)
 {
-  if (denoise_settings (settings)->own.time_border != ND_BORDER_WRAP)
+  const NdDenoiserSettings *own = &denoise_settings (settings)->own;
+
+  if (own->time_border == ND_BORDER_WRAP)
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "time-border=wrap would need the whole stream: use constant, nearest, "
+        "reflect or mirror");
+  else if (nd_denoise_has_step (&own->denoise)
+      && (own->border == ND_BORDER_CONSTANT
+          || own->time_border == ND_BORDER_CONSTANT))
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "A constant border has no noise, which noise=poisson and rician expect "
+        "everywhere: use border and time-border nearest, reflect or mirror");
+  else
     return TRUE;
-  g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
-      "time-border=wrap would need the whole stream: use constant, nearest, "
-      "reflect or mirror");
   return FALSE;
 }
 
@@ -207,8 +223,11 @@ gst_nd_denoise_use (GstNdTemporal *self, GstNdProcessor *processor,
 static void
 gst_nd_denoise_responded (GstNdTemporal *self, GstNdProcessor *processor)
 {
-  GST_ND_DENOISE (self)->sigma =
-      nd_algorithm_sigma (((GstNdAlgorithm *) processor)->planes[0]);
+  GstNdDenoise *denoise = GST_ND_DENOISE (self);
+  const NdAlgorithm *algorithm = ((GstNdAlgorithm *) processor)->planes[0];
+
+  denoise->sigma = nd_algorithm_sigma (algorithm);
+  denoise->found = nd_algorithm_found (algorithm);
 }
 
 static void
@@ -216,13 +235,18 @@ gst_nd_denoise_add_stats (GstNdTemporal *self,
     const GstNdTemporalSettings *active, GstStructure *stats)
 {
   const NdDenoiseSettings *denoise = &denoise_settings (active)->own.denoise;
+  const NdNoiseFound *found = &GST_ND_DENOISE (self)->found;
 
   gst_structure_set (stats, "method", G_TYPE_STRING,
       denoise->method == ND_DENOISE_ADAPTIVE
               || denoise->noise == ND_NOISE_SPECKLE
           ? "adaptive"
           : "transform",
-      "sigma", G_TYPE_DOUBLE, GST_ND_DENOISE (self)->sigma, NULL);
+      "sigma", G_TYPE_DOUBLE, GST_ND_DENOISE (self)->sigma, "certainty",
+      G_TYPE_DOUBLE, found->certainty, NULL);
+  if (denoise->noise == ND_NOISE_POISSON)
+    gst_structure_set (stats, "gain", G_TYPE_DOUBLE, found->gain,
+        "variance-of-zero", G_TYPE_DOUBLE, found->constant, NULL);
 }
 
 static void
@@ -252,8 +276,10 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
 
   gst_nd_temporal_class_install (temporal_class, parts, G_N_ELEMENTS (parts), 0,
       sizeof (Settings), sizeof (Settings),
-      "backend, method (strings); sigma of the last output "
-      "(double); " GST_ND_TEMPORAL_STATS);
+      "backend, method (strings); of the last output sigma and, with "
+      "noise=poisson and rician, certainty from 0 to 1; with noise=poisson "
+      "gain and variance-of-zero: the variance of a sample x is gain x + "
+      "variance-of-zero (doubles); " GST_ND_TEMPORAL_STATS);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
