@@ -11,7 +11,7 @@ gboolean
 nd_denoise_has_step (const NdDenoiseSettings *settings)
 {
   return settings->noise == ND_NOISE_POISSON
-      || settings->noise == ND_NOISE_RICIAN;
+      || settings->noise == ND_NOISE_RICIAN || settings->has_map;
 }
 
 NdDenoiseSchedule

@@ -80,6 +80,12 @@ typedef struct
    */
   gdouble gain, offset, read_noise;
 
+  /* ND_NOISE_ADDITIVE: whether sigma differs from place to place. @map has that
+   * of each sample and is read while the algorithm is made; NULL: it is
+   * estimated. */
+  gboolean has_map;
+  const gdouble *map;
+
   /* For ND_DENOISE_TRANSFORM with ND_NOISE_ADDITIVE: a third stage along the
    * flow, and `quality` does not count. */
   gboolean motion;
@@ -131,7 +137,7 @@ typedef struct
 {
   NdNoise noise;
   gdouble gain, constant;
-  gdouble sigma;     /* ND_NOISE_RICIAN */
+  gdouble sigma;     /* ND_NOISE_RICIAN; of a map, the root mean square */
   gdouble certainty; /* of the estimates, 0 to 1; 1 if they were given */
 } NdNoiseFound;
 

@@ -15,6 +15,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "cpu/denoisesamples.h"
+#include "cpu/sigmamap.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,6 +32,7 @@ typedef struct
   NdNoiseFound estimates[ND_DENOISE_MAX_ESTIMATES];
   NdNoiseFound found; /* in use; certainty 0: none */
   NdStabiliser stabiliser;
+  NdSigmaMap *map;    /* or NULL; with it there is no stabiliser */
   gint64 given, done; /* volumes and outputs of the inner one */
 } NoiseComponent;
 
@@ -55,6 +57,7 @@ noise_free (NdAlgorithm *algorithm)
 
   for (gsize c = 0; c < self->shape.components; c++) {
     nd_algorithm_free (self->components[c].inner);
+    nd_sigma_map_free (self->components[c].map);
     g_free (self->components[c].volumes);
   }
   g_free (self->components);
@@ -81,6 +84,8 @@ noise_reset (NdAlgorithm *algorithm)
   self->ended = FALSE;
   for (gsize c = 0; c < self->shape.components; c++) {
     self->components[c].found.certainty = 0;
+    if (self->components[c].map)
+      nd_sigma_map_reset (self->components[c].map);
     restart (self, &self->components[c]);
   }
 }
@@ -187,6 +192,22 @@ differs (const NdNoiseFound *a, const NdNoiseFound *b)
 }
 
 static void
+update_map (NdCpuNoise *self, NoiseComponent *component)
+{
+  NdSigmaMap *map = component->map;
+  const gboolean is_new = nd_sigma_map_update (map, self->pushed, HYSTERESIS)
+      || component->found.certainty == 0;
+
+  component->found = (NdNoiseFound){
+    .noise = ND_NOISE_ADDITIVE,
+    .sigma = nd_sigma_map_level (map),
+    .certainty = nd_sigma_map_certainty (map),
+  };
+  if (is_new)
+    restart (self, component);
+}
+
+static void
 update (NdCpuNoise *self, NoiseComponent *component)
 {
   const guint n = MIN (self->pushed, ND_DENOISE_MAX_ESTIMATES);
@@ -222,7 +243,9 @@ noise_push (NdAlgorithm *algorithm, const NdSamples *volume, GError **error)
     NdNoiseFound given;
 
     nd_samples_read (volume, &self->shape, self->type, c, in);
-    if (component->inner && !get_given (&self->settings, &given))
+    if (component->map)
+      nd_sigma_map_add (component->map, in, self->pushed);
+    else if (component->inner && !get_given (&self->settings, &given))
       component->estimates[self->pushed % ND_DENOISE_MAX_ESTIMATES] =
           estimate (self, in);
   }
@@ -232,7 +255,7 @@ noise_push (NdAlgorithm *algorithm, const NdSamples *volume, GError **error)
 
 typedef struct
 {
-  const NdStabiliser *stabiliser;
+  const NoiseComponent *component;
   gfloat *samples;
   gsize n;
   gboolean back;
@@ -242,16 +265,30 @@ static void
 step_plane (gsize z, guint worker, gpointer data)
 {
   const StepJob *job = data;
+  const gsize n = job->n;
+  gfloat *samples = job->samples + z * n;
+  const gfloat *sigma;
 
-  (job->back ? nd_unstabilise : nd_stabilise) (job->stabiliser,
-      job->samples + z * job->n, job->n);
+  if (!job->component->map) {
+    (job->back ? nd_unstabilise : nd_stabilise) (&job->component->stabiliser,
+        samples, n);
+    return;
+  }
+  sigma = nd_sigma_map_values (job->component->map) + z * n;
+  if (job->back) {
+    for (gsize i = 0; i < n; i++)
+      samples[i] *= sigma[i];
+  } else {
+    for (gsize i = 0; i < n; i++)
+      samples[i] /= sigma[i];
+  }
 }
 
 static void
 run_step (const NdCpuNoise *self, const NoiseComponent *component,
     gboolean back)
 {
-  StepJob job = { &component->stabiliser, self->numbers,
+  StepJob job = { component, self->numbers,
     self->shape.size[0] * self->shape.size[1], back };
 
   nd_parallel_for (self->shape.size[2], step_plane, &job);
@@ -305,7 +342,10 @@ noise_respond (NdAlgorithm *algorithm, const NdSamples *out, GError **error)
     const gfloat *result = get_volume (self, component, self->next);
 
     if (component->inner) {
-      update (self, component);
+      if (component->map)
+        update_map (self, component);
+      else
+        update (self, component);
       if (component->found.certainty > 0 && self->settings.strength > 0) {
         if (!run_inner (self, component, out != NULL, error))
           return FALSE;
@@ -328,6 +368,7 @@ inner_settings (const NdDenoiseSettings *settings)
   NdDenoiseSettings inner = *settings;
 
   inner.noise = ND_NOISE_ADDITIVE;
+  inner.has_map = FALSE;
   inner.sigma = 1;
   return inner;
 }
@@ -365,8 +406,8 @@ noise_sigma (const NdAlgorithm *algorithm)
 {
   const NdNoiseFound found = noise_found (algorithm);
 
-  return found.noise == ND_NOISE_RICIAN ? found.sigma
-                                        : sqrt (MAX (found.constant, 0));
+  return found.noise == ND_NOISE_POISSON ? sqrt (MAX (found.constant, 0))
+                                         : found.sigma;
 }
 
 static gsize
@@ -379,6 +420,8 @@ noise_bytes (const NdAlgorithm *algorithm)
     bytes += (self->before + self->after + 1) * self->samples * sizeof (gfloat);
     if (self->components[c].inner)
       bytes += nd_algorithm_bytes (self->components[c].inner);
+    if (self->components[c].map)
+      bytes += nd_sigma_map_bytes (self->shape.size);
   }
   return bytes;
 }
@@ -414,6 +457,13 @@ init_noise_component (NdCpuNoise *self, NoiseComponent *component,
   }
   if (is_kept)
     return TRUE;
+  if (self->settings.has_map) {
+    component->map = nd_sigma_map_new (self->shape.size, self->settings.map);
+    if (!component->map) {
+      nd_memory_set_error (error, nd_sigma_map_bytes (self->shape.size));
+      return FALSE;
+    }
+  }
   component->inner =
       nd_cpu_denoise_new (&inner, borders, &shape, ND_FLOAT32, 0, -1, error);
   return component->inner != NULL;

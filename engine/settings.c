@@ -242,6 +242,11 @@ const NdSetting nd_denoiser_settings[] = {
       "noise=poisson with a gain: standard deviation of the noise of no count, "
       "in sample values",
       FIELD (DOUBLE, denoise.read_noise, 0, G_MAXFLOAT, 0), ND_PLAYING },
+  { "sigma-map", "Sigma map",
+      "noise=additive: none, sigma is the same everywhere; auto, that of each "
+      "place is estimated; otherwise a file (.npy or a recording) with the "
+      "sigma of each sample of a volume. sigma then does not count",
+      FIELD (STRING, sigma_map, "none"), ND_PLAYING },
   { "latency", "Latency",
       "Number of later volumes that an output waits for; more of them improve "
       "the result",

@@ -61,10 +61,13 @@
  * Since: 0.9
  */
 
+#include "filters/text.h"
 #include "gst/algorithm/gstndalgorithm.h"
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstnderror.h"
 #include "gst/gstndelements.h"
+
+#include <string.h>
 
 G_DECLARE_FINAL_TYPE (GstNdDenoise, gst_nd_denoise, GST, ND_DENOISE,
     GstNdTemporal)
@@ -95,6 +98,12 @@ denoise_settings (const GstNdTemporalSettings *settings)
 }
 
 static gboolean
+has_map (const NdDenoiserSettings *settings)
+{
+  return g_strcmp0 (settings->sigma_map, "none") != 0;
+}
+
+static gboolean
 gst_nd_denoise_derive (GstNdTemporal *self, GstNdTemporalSettings *settings,
     const GstNdFormat *in, GError **error)
 {
@@ -104,12 +113,16 @@ gst_nd_denoise_derive (GstNdTemporal *self, GstNdTemporalSettings *settings,
     g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
         "time-border=wrap would need the whole stream: use constant, nearest, "
         "reflect or mirror");
-  else if (nd_denoise_has_step (&own->denoise)
+  else if (has_map (own) && own->denoise.noise != ND_NOISE_ADDITIVE)
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "sigma-map is for noise=additive: set it to none");
+  else if ((has_map (own) || nd_denoise_has_step (&own->denoise))
       && (own->border == ND_BORDER_CONSTANT
           || own->time_border == ND_BORDER_CONSTANT))
     g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "A constant border has no noise, which noise=poisson and rician expect "
-        "everywhere: use border and time-border nearest, reflect or mirror");
+        "A constant border has no noise, which noise=poisson and rician and "
+        "sigma-map expect everywhere: use border and time-border nearest, "
+        "reflect or mirror");
   else
     return TRUE;
   return FALSE;
@@ -168,6 +181,47 @@ warn_of_tensors (GstNdTemporal *self, const GstNdFormat *in)
       ("Each component is denoised separately"));
 }
 
+/* The file of sigma-map, of volumes of @size. */
+static NdBank *
+load_map (const gchar *location, const gsize size[3], GError **error)
+{
+  const NdAxes axes = { 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z } };
+  g_autoptr (GString) text = g_string_new ("file,location=\"");
+  g_autoptr (NdBank) bank = NULL;
+  const NdFilter *filter, *imaginary;
+
+  for (const gchar *c = location; *c; c++) {
+    if (*c == '"' || *c == '\\')
+      g_string_append_c (text, '\\');
+    g_string_append_c (text, *c);
+  }
+  g_string_append_c (text, '"');
+  bank = nd_bank_from_text (text->str, &axes, NULL, FALSE, FALSE, NULL, error);
+  if (!bank)
+    return NULL;
+  nd_bank_get_filter (bank, 0, &filter, &imaginary);
+  if (imaginary || nd_bank_responses (bank) != 1 || filter->size[3] != 1
+      || memcmp (filter->size, size, 3 * sizeof (gsize)) != 0) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "sigma-map=%s has %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT " samples, but volumes have %" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT,
+        location, filter->size[0], filter->size[1], filter->size[2], size[0],
+        size[1], size[2]);
+    return NULL;
+  }
+  for (gsize i = 0; i < size[0] * size[1] * size[2]; i++) {
+    /* The float that is divided by is not 0. */
+    if ((gfloat) filter->coefficients[i] > 0)
+      continue;
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "sigma-map=%s has %g at sample %" G_GSIZE_FORMAT ": use values above 0",
+        location, filter->coefficients[i], i);
+    return NULL;
+  }
+  return g_steal_pointer (&bank);
+}
+
 static NdAlgorithm *
 denoise_make_plane (const GstNdTemporalBuild *build,
     const NdAlgorithmFuncs *funcs, gint device_id, guint plane, GError **error)
@@ -175,10 +229,20 @@ denoise_make_plane (const GstNdTemporalBuild *build,
   const Settings *settings = denoise_settings (build->settings);
   const NdDenoiseBorders borders = { settings->own.border,
     settings->own.time_border, settings->own.border_value };
+  NdDenoiseSettings denoise = settings->own.denoise;
+  g_autoptr (NdBank) bank = NULL;
 
-  return funcs->denoise_new (&settings->own.denoise, &borders,
-      &build->in.planes[plane], build->in.computed,
-      gst_nd_format_kept (&build->in, plane), device_id, error);
+  denoise.has_map = has_map (&settings->own);
+  if (denoise.has_map && g_strcmp0 (settings->own.sigma_map, "auto") != 0) {
+    bank =
+        load_map (settings->own.sigma_map, build->in.planes[plane].size, error);
+    if (!bank)
+      return NULL;
+    denoise.map = bank->filters[0]->coefficients;
+  }
+  return funcs->denoise_new (&denoise, &borders, &build->in.planes[plane],
+      build->in.computed, gst_nd_format_kept (&build->in, plane), device_id,
+      error);
 }
 
 /* If the noise is estimated, an output uses the estimates of many volumes. */

@@ -267,12 +267,13 @@ static const struct
 {
   const gchar *name;
   NdNoise noise;
-  gboolean in_air; /* the phantom has to have values near 0 */
+  gboolean has_map;
 } kinds[] = {
   { "poisson4", ND_NOISE_POISSON },
   { "poisson12", ND_NOISE_POISSON },
   { "camera", ND_NOISE_POISSON },
   { "rician", ND_NOISE_RICIAN },
+  { "varying", ND_NOISE_ADDITIVE, TRUE },
 };
 
 int
@@ -308,6 +309,7 @@ main (int argc, char **argv)
           psnr (noisy + (gsize) MIDDLE * SAMPLES, truth, offset));
       for (guint own = 0; own < 2; own++) {
         settings.noise = own ? kinds[k].noise : ND_NOISE_ADDITIVE;
+        settings.has_map = own && kinds[k].has_map;
         for (guint motion = 0; motion < 2; motion++) {
           settings.motion = motion;
           g_print (" %.2f", denoise (noisy, truth, offset, &settings, &found));

@@ -8,6 +8,7 @@
 
 #include <gst/check/gstharness.h>
 #include <math.h>
+#include <stdio.h>
 
 #define SIZE 16
 #define SAMPLES (SIZE * SIZE * SIZE)
@@ -74,7 +75,7 @@ GST_START_TEST (test_kinds)
 {
   static const gchar *const launches[] = { "nddenoise noise=poisson",
     "nddenoise noise=poisson gain=4 latency=1", "nddenoise noise=rician",
-    "nddenoise noise=rician sigma=22 latency=1" };
+    "nddenoise noise=rician sigma=22 latency=1", "nddenoise sigma-map=auto" };
   const gchar *launch = launches[__i__];
   g_autoptr (GRand) rand = g_rand_new_with_seed (5);
   GstHarness *h = gst_harness_new_parse (launch);
@@ -110,10 +111,75 @@ GST_START_TEST (test_kinds)
 }
 GST_END_TEST;
 
+/* A .npy file of @n x 16 x 16 float64. */
+static gchar *
+write_map (const gchar *folder, guint n, gdouble value)
+{
+  gchar *path = g_build_filename (folder, "a \"map\".npy", NULL);
+  g_autofree gchar *header = g_strdup_printf (
+      "{'descr': '<f8', 'fortran_order': False, 'shape': (%u, 16, 16), }", n);
+  FILE *file = fopen (path, "wb");
+  const guint8 start[] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0 };
+
+  fail_unless (file != NULL);
+  fwrite (start, 1, sizeof (start), file);
+  fprintf (file, "%-117s\n", header);
+  for (guint i = 0; i < n * 256; i++)
+    fwrite (&value, 8, 1, file);
+  fclose (file);
+  return path;
+}
+
+/* Refused with @words if they are not NULL; otherwise sigma is 22. */
+static void
+check_map (guint n, gdouble value, const gchar *words)
+{
+  g_autofree gchar *folder = g_dir_make_tmp (NULL, NULL);
+  g_autofree gchar *path = write_map (folder, n, value);
+  GstElement *pipeline =
+      launch ("ndtestsrc pattern=noise num-buffers=4 volume-size=16:16:16 ! "
+              "nddenoise name=denoise ! fakesink");
+  g_autoptr (GstElement) element =
+      gst_bin_get_by_name (GST_BIN (pipeline), "denoise");
+
+  g_object_set (element, "sigma-map", path, NULL);
+  if (words) {
+    /* The source complains, too, that it cannot go on. */
+    run_refused (pipeline, 2, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+        words);
+  } else {
+    g_auto (Outcome) outcome = { 0 };
+    g_autoptr (GstStructure) stats = NULL;
+    gdouble sigma, certainty;
+
+    run_pipeline (pipeline, &outcome);
+    fail_unless_equals_int (outcome.n_errors, 0);
+    g_object_get (element, "stats", &stats, NULL);
+    gst_structure_get (stats, "sigma", G_TYPE_DOUBLE, &sigma, "certainty",
+        G_TYPE_DOUBLE, &certainty, NULL);
+    fail_unless (fabs (sigma - 22) < 1e-9, "%g", sigma);
+    fail_unless_equals_float (certainty, 1);
+  }
+  fail_unless (remove (path) == 0 && remove (folder) == 0);
+}
+
+GST_START_TEST (test_map)
+{
+  check_map (16, 22, NULL);
+  check_map (12, 22, "has 16:16:12 samples");
+  check_map (16, 0, "use values above 0");
+}
+GST_END_TEST;
+
 GST_START_TEST (test_errors)
 {
   static const gchar *const settings[] = { "border=constant",
     "time-border=constant" };
+
+  run_refused (launch ("ndtestsrc num-buffers=2 volume-size=8:8:8 ! nddenoise "
+                       "noise=poisson sigma-map=auto ! fakesink"),
+      1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+      "sigma-map is for noise=additive");
 
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
     g_autofree gchar *text = g_strdup_printf (
@@ -134,7 +200,8 @@ noise_suite (void)
   TCase *tests = tcase_create ("general");
 
   suite_add_tcase (suite, tests);
-  tcase_add_loop_test (tests, test_kinds, 0, 4);
+  tcase_add_loop_test (tests, test_kinds, 0, 5);
+  tcase_add_test (tests, test_map);
   tcase_add_test (tests, test_errors);
   return suite;
 }
