@@ -23,7 +23,8 @@ typedef enum
   ND_NOISE_ADDITIVE = 0,
   ND_NOISE_SPECKLE = 1,
   ND_NOISE_POISSON = 2,
-  ND_NOISE_RICIAN = 3
+  ND_NOISE_RICIAN = 3,
+  ND_NOISE_CORRELATED = 4
 } NdNoise;
 
 typedef enum
@@ -131,13 +132,21 @@ typedef struct
   gboolean motion;
 } NdDenoiseSchedule;
 
+/* The standard deviations of the coefficients x + 4 y + 16 z of the orthonormal
+ * DCT of blocks of noise, on the fine and on the coarse scale. */
+#define ND_SPECTRUM_COEFFICIENTS 64
+typedef struct
+{
+  gdouble sigma[2][ND_SPECTRUM_COEFFICIENTS];
+} NdNoiseSpectrum;
+
 /* What is known of the noise of a stream. The variance of ND_NOISE_POISSON is
  * gain x + constant. */
 typedef struct
 {
   NdNoise noise;
   gdouble gain, constant;
-  gdouble sigma;     /* ND_NOISE_RICIAN; of a map, the root mean square */
+  gdouble sigma;     /* the root mean square of a map or of coefficients */
   gdouble certainty; /* of the estimates, 0 to 1; 1 if they were given */
 } NdNoiseFound;
 
@@ -206,6 +215,7 @@ typedef struct
   NdBorderFunction space, time;
   gpointer space_data, time_data;
   gdouble border_value;
+  const NdNoiseSpectrum *spectrum; /* NULL for white noise of `sigma` = 1 */
 } NdReferenceBorders;
 
 /* Denoises all volumes of a stream at once, with both stages and both scales,

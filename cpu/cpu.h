@@ -23,6 +23,11 @@ NdAlgorithm *nd_cpu_denoise_new (const NdDenoiseSettings *settings,
     const NdDenoiseBorders *borders, const NdShape *shape, NdSampleType type,
     guint64 kept, gint device_id, GError **error);
 
+/* With method=transform, and blocks of 4 volumes: @spectrum, which `sigma` of
+ * the settings multiplies, is that of the noise of all components. */
+void nd_cpu_denoise_set_spectrum (NdAlgorithm *algorithm,
+    const NdNoiseSpectrum *spectrum);
+
 /* NdAlgorithmFuncs.structure_new(). */
 NdAlgorithm *nd_cpu_structure_new (const NdStructureSettings *settings,
     const NdShape *shape, gint device_id, GError **error);

@@ -15,6 +15,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "cpu/denoisesamples.h"
+#include "cpu/noisespectrum.h"
 #include "cpu/sigmamap.h"
 
 #include <math.h>
@@ -32,7 +33,9 @@ typedef struct
   NdNoiseFound estimates[ND_DENOISE_MAX_ESTIMATES];
   NdNoiseFound found; /* in use; certainty 0: none */
   NdStabiliser stabiliser;
-  NdSigmaMap *map;    /* or NULL; with it there is no stabiliser */
+  NdSigmaMap *map; /* or NULL; with it there is no stabiliser */
+  /* Of ND_NOISE_CORRELATED: of the last volumes, in use. */
+  NdNoiseSpectrum *spectra, spectrum;
   gint64 given, done; /* volumes and outputs of the inner one */
 } NoiseComponent;
 
@@ -58,6 +61,7 @@ noise_free (NdAlgorithm *algorithm)
   for (gsize c = 0; c < self->shape.components; c++) {
     nd_algorithm_free (self->components[c].inner);
     nd_sigma_map_free (self->components[c].map);
+    g_free (self->components[c].spectra);
     g_free (self->components[c].volumes);
   }
   g_free (self->components);
@@ -207,6 +211,55 @@ update_map (NdCpuNoise *self, NoiseComponent *component)
     restart (self, component);
 }
 
+/* Differences of volumes are worth more than the first volume alone. */
+static void
+update_spectrum (NdCpuNoise *self, NoiseComponent *component)
+{
+  const guint n = MIN (self->pushed, ND_DENOISE_MAX_ESTIMATES);
+  const guint first = self->pushed > 1 && n == self->pushed ? 1 : 0;
+  const gboolean is_flat = self->shape.size[2] == 1;
+  NdNoiseSpectrum spectra[ND_DENOISE_MAX_ESTIMATES], spectrum;
+  gdouble spread = 0;
+  guint good = 0;
+
+  for (guint t = first; t < n; t++) {
+    if (component->spectra[t].sigma[0][0] > 0)
+      spectra[good++] = component->spectra[t];
+  }
+  if (good == 0) {
+    component->found = (NdNoiseFound){ .noise = ND_NOISE_CORRELATED };
+    return;
+  }
+  nd_noise_spectrum_combine (spectra, good, &spectrum);
+  for (guint t = 0; t < good; t++)
+    spread += pow (nd_noise_spectrum_difference (&spectra[t], &spectrum), 2);
+  if (component->found.certainty == 0
+      || nd_noise_spectrum_difference (&spectrum, &component->spectrum)
+          > HYSTERESIS) {
+    component->spectrum = spectrum;
+    nd_cpu_denoise_set_spectrum (component->inner, &spectrum);
+    restart (self, component);
+  }
+  component->found = (NdNoiseFound){
+    .noise = ND_NOISE_CORRELATED,
+    .sigma = nd_noise_spectrum_sigma (&component->spectrum, is_flat),
+    .certainty = CLAMP (1 - sqrt (spread) / good, .01, 1),
+  };
+}
+
+static void
+measure_spectrum (NdCpuNoise *self, NoiseComponent *component)
+{
+  NdNoiseSpectrum *spectrum =
+      &component->spectra[self->pushed % ND_DENOISE_MAX_ESTIMATES];
+  const gfloat *before =
+      self->pushed > 0 ? get_volume (self, component, self->pushed - 1) : NULL;
+
+  if (!nd_noise_spectrum_measure (get_volume (self, component, self->pushed),
+          before, self->shape.size, spectrum))
+    spectrum->sigma[0][0] = 0;
+}
+
 static void
 update (NdCpuNoise *self, NoiseComponent *component)
 {
@@ -245,6 +298,8 @@ noise_push (NdAlgorithm *algorithm, const NdSamples *volume, GError **error)
     nd_samples_read (volume, &self->shape, self->type, c, in);
     if (component->map)
       nd_sigma_map_add (component->map, in, self->pushed);
+    else if (component->spectra)
+      measure_spectrum (self, component);
     else if (component->inner && !get_given (&self->settings, &given))
       component->estimates[self->pushed % ND_DENOISE_MAX_ESTIMATES] =
           estimate (self, in);
@@ -291,6 +346,8 @@ run_step (const NdCpuNoise *self, const NoiseComponent *component,
   StepJob job = { component, self->numbers,
     self->shape.size[0] * self->shape.size[1], back };
 
+  if (component->spectra)
+    return;
   nd_parallel_for (self->shape.size[2], step_plane, &job);
 }
 
@@ -344,6 +401,8 @@ noise_respond (NdAlgorithm *algorithm, const NdSamples *out, GError **error)
     if (component->inner) {
       if (component->map)
         update_map (self, component);
+      else if (component->spectra)
+        update_spectrum (self, component);
       else
         update (self, component);
       if (component->found.certainty > 0 && self->settings.strength > 0) {
@@ -367,7 +426,8 @@ inner_settings (const NdDenoiseSettings *settings)
 {
   NdDenoiseSettings inner = *settings;
 
-  inner.noise = ND_NOISE_ADDITIVE;
+  if (inner.noise != ND_NOISE_CORRELATED)
+    inner.noise = ND_NOISE_ADDITIVE;
   inner.has_map = FALSE;
   inner.sigma = 1;
   return inner;
@@ -464,6 +524,8 @@ init_noise_component (NdCpuNoise *self, NoiseComponent *component,
       return FALSE;
     }
   }
+  if (self->settings.noise == ND_NOISE_CORRELATED)
+    component->spectra = g_new0 (NdNoiseSpectrum, ND_DENOISE_MAX_ESTIMATES);
   component->inner =
       nd_cpu_denoise_new (&inner, borders, &shape, ND_FLOAT32, 0, -1, error);
   return component->inner != NULL;

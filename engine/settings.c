@@ -202,7 +202,11 @@ static ND_DEFINE_ENUM (denoise_noise_enum, "GstNdNoise",
         "Counts of photons or electrons, and read noise: cameras, microscopes, "
         "PET",
         "poisson" },
-    { ND_NOISE_RICIAN, "Magnitudes of complex numbers: MR images", "rician" });
+    { ND_NOISE_RICIAN, "Magnitudes of complex numbers: MR images", "rician" },
+    { ND_NOISE_CORRELATED,
+        "Additive, alike in neighbours, but not from volume to volume: what "
+        "was smoothed or interpolated",
+        "correlated" });
 
 static ND_DEFINE_ENUM (denoise_quality_enum, "GstNdDenoiseQuality",
     { ND_QUALITY_FAST, "Each block of 4 volumes is computed once", "fast" },

@@ -21,7 +21,7 @@
  * noise=poisson and noise=rician turn samples into numbers whose noise is the
  * same everywhere, and the denoised numbers back, without a bias. Gain, offset
  * and read noise, or sigma, are estimated unless properties give them. There is
- * no CUDA version of these two yet.
+ * no CUDA version of these two yet, nor of noise=correlated and sigma-map.
  *
  * N volumes in give N volumes out, with the timestamps and the type of the
  * input. An output waits for 'latency' further volumes, which is reported as
@@ -116,7 +116,12 @@ gst_nd_denoise_derive (GstNdTemporal *self, GstNdTemporalSettings *settings,
   else if (has_map (own) && own->denoise.noise != ND_NOISE_ADDITIVE)
     g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
         "sigma-map is for noise=additive: set it to none");
+  else if (own->denoise.noise == ND_NOISE_CORRELATED
+      && own->denoise.method != ND_DENOISE_TRANSFORM)
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "noise=correlated needs method=transform");
   else if ((has_map (own) || nd_denoise_has_step (&own->denoise))
+      && own->denoise.noise != ND_NOISE_CORRELATED
       && (own->border == ND_BORDER_CONSTANT
           || own->time_border == ND_BORDER_CONSTANT))
     g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,

@@ -212,6 +212,9 @@ add_noise (const gchar *kind, const gfloat *clean, gfloat *noisy, guint32 seed)
       noisy[i] = normal (rand);
     }
   }
+  for (gsize i = 0; g_str_equal (kind, "best") && i < (gsize) SAMPLES * VOLUMES;
+       i++)
+    noisy[i] = clean[i] + 20 * noisy[i];
   if (!g_str_equal (kind, "correlated"))
     return;
   for (guint t = 0; t < VOLUMES; t++)
@@ -274,6 +277,8 @@ static const struct
   { "camera", ND_NOISE_POISSON },
   { "rician", ND_NOISE_RICIAN },
   { "varying", ND_NOISE_ADDITIVE, TRUE },
+  { "correlated", ND_NOISE_CORRELATED },
+  { "best", ND_NOISE_ADDITIVE },
 };
 
 int
@@ -301,6 +306,7 @@ main (int argc, char **argv)
       const gdouble offset = g_str_equal (kinds[k].name, "camera") ? 100 : 0;
       NdDenoiseSettings settings = { .latency = 3, .strength = 1 };
       NdNoiseFound found;
+      const gboolean is_best = g_str_equal (kinds[k].name, "best");
 
       if (!g_str_equal (kind, "all") && !g_str_equal (kind, kinds[k].name))
         continue;
@@ -311,7 +317,10 @@ main (int argc, char **argv)
         settings.noise = own ? kinds[k].noise : ND_NOISE_ADDITIVE;
         settings.has_map = own && kinds[k].has_map;
         for (guint motion = 0; motion < 2; motion++) {
-          settings.motion = motion;
+          /* White noise: fast and motion, best with latency 3 and 5. */
+          settings.motion = motion && !(own && is_best);
+          settings.quality = own && is_best;
+          settings.latency = own && is_best && motion ? 5 : 3;
           g_print (" %.2f", denoise (noisy, truth, offset, &settings, &found));
         }
       }

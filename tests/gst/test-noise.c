@@ -1,5 +1,5 @@
-/* nddenoise noise=poisson and rician: the outputs, what stats tell, and what is
- * refused.
+/* nddenoise with noise=poisson, rician and correlated and sigma-map: the
+ * outputs, what stats tell, and what is refused.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -75,7 +75,8 @@ GST_START_TEST (test_kinds)
 {
   static const gchar *const launches[] = { "nddenoise noise=poisson",
     "nddenoise noise=poisson gain=4 latency=1", "nddenoise noise=rician",
-    "nddenoise noise=rician sigma=22 latency=1", "nddenoise sigma-map=auto" };
+    "nddenoise noise=rician sigma=22 latency=1", "nddenoise sigma-map=auto",
+    "nddenoise noise=correlated" };
   const gchar *launch = launches[__i__];
   g_autoptr (GRand) rand = g_rand_new_with_seed (5);
   GstHarness *h = gst_harness_new_parse (launch);
@@ -180,6 +181,10 @@ GST_START_TEST (test_errors)
                        "noise=poisson sigma-map=auto ! fakesink"),
       1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
       "sigma-map is for noise=additive");
+  run_refused (launch ("ndtestsrc num-buffers=2 volume-size=8:8:8 ! nddenoise "
+                       "noise=correlated method=adaptive ! fakesink"),
+      1, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+      "noise=correlated needs");
 
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
     g_autofree gchar *text = g_strdup_printf (
@@ -200,7 +205,7 @@ noise_suite (void)
   TCase *tests = tcase_create ("general");
 
   suite_add_tcase (suite, tests);
-  tcase_add_loop_test (tests, test_kinds, 0, 5);
+  tcase_add_loop_test (tests, test_kinds, 0, 6);
   tcase_add_test (tests, test_map);
   tcase_add_test (tests, test_errors);
   return suite;
