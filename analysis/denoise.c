@@ -7,6 +7,14 @@
 
 #include <math.h>
 
+gboolean
+nd_denoise_has_step (const NdDenoiseSettings *settings)
+{
+  return settings->noise == ND_NOISE_POISSON
+      || settings->noise == ND_NOISE_RICIAN
+      || settings->noise == ND_NOISE_CORRELATED || settings->has_map;
+}
+
 NdDenoiseSchedule
 nd_denoise_schedule (const NdDenoiseSettings *settings)
 {
@@ -23,8 +31,8 @@ nd_denoise_schedule (const NdDenoiseSettings *settings)
   /* Blocks of 8 volumes are worse than those of 4 if few later volumes are
    * known, because then most of them begin long before the result. */
   if (settings->quality == ND_QUALITY_BEST || settings->motion) {
-    const gboolean is_long =
-        latency >= ND_DENOISE_LONG_LATENCY && !settings->motion;
+    const gboolean is_long = latency >= ND_DENOISE_LONG_LATENCY
+        && !settings->motion && settings->noise != ND_NOISE_CORRELATED;
     const guint n_time = is_long ? 8 : 4;
 
     return (NdDenoiseSchedule){

@@ -21,7 +21,10 @@ typedef enum
 typedef enum
 {
   ND_NOISE_ADDITIVE = 0,
-  ND_NOISE_SPECKLE = 1
+  ND_NOISE_SPECKLE = 1,
+  ND_NOISE_POISSON = 2,
+  ND_NOISE_RICIAN = 3,
+  ND_NOISE_CORRELATED = 4
 } NdNoise;
 
 typedef enum
@@ -73,6 +76,17 @@ typedef struct
   gdouble sigma;    /* of the noise; 0: it is estimated */
   gdouble strength; /* factor of sigma */
 
+  /* ND_NOISE_POISSON: the sample value of a count (0: all three are estimated),
+   * that of no count, and the standard deviation of the noise without counts.
+   */
+  gdouble gain, offset, read_noise;
+
+  /* ND_NOISE_ADDITIVE: whether sigma differs from place to place. @map has that
+   * of each sample and is read while the algorithm is made; NULL: it is
+   * estimated. */
+  gboolean has_map;
+  const gdouble *map;
+
   /* For ND_DENOISE_TRANSFORM with ND_NOISE_ADDITIVE: a third stage along the
    * flow, and `quality` does not count. */
   gboolean motion;
@@ -117,6 +131,27 @@ typedef struct
    * u - n_time + 1 to u - n_time + n_blocks along the flow to u first. */
   gboolean motion;
 } NdDenoiseSchedule;
+
+/* The standard deviations of the coefficients x + 4 y + 16 z of the orthonormal
+ * DCT of blocks of noise, on the fine and on the coarse scale. */
+#define ND_SPECTRUM_COEFFICIENTS 64
+typedef struct
+{
+  gdouble sigma[2][ND_SPECTRUM_COEFFICIENTS];
+} NdNoiseSpectrum;
+
+/* What is known of the noise of a stream. The variance of ND_NOISE_POISSON is
+ * gain x + constant. */
+typedef struct
+{
+  NdNoise noise;
+  gdouble gain, constant;
+  gdouble sigma;     /* the root mean square of a map or of coefficients */
+  gdouble certainty; /* of the estimates, 0 to 1; 1 if they were given */
+} NdNoiseFound;
+
+/* Whether samples become other numbers before they are denoised. */
+gboolean nd_denoise_has_step (const NdDenoiseSettings *settings);
 
 /* The schedule of @settings. */
 NdDenoiseSchedule nd_denoise_schedule (const NdDenoiseSettings *settings);
@@ -180,6 +215,7 @@ typedef struct
   NdBorderFunction space, time;
   gpointer space_data, time_data;
   gdouble border_value;
+  const NdNoiseSpectrum *spectrum; /* NULL for white noise of `sigma` = 1 */
 } NdReferenceBorders;
 
 /* Denoises all volumes of a stream at once, with both stages and both scales,

@@ -20,7 +20,8 @@ typedef struct
   gsize samples;
   gint64 n_volumes;
   const gdouble *sigma;
-  gdouble gain; /* of sigma */
+  gdouble gain;            /* of sigma */
+  const gdouble *spectrum; /* factors of sigma, or NULL */
 
   guint stage;
   const gdouble *in, *pilots;
@@ -127,17 +128,19 @@ denoise_reference_add_block (Reference *r, const gint64 origin[4], gint64 known,
   if (r->stage == 2)
     denoise_reference_read_block (r, r->pilots, origin, known, pilot);
   for (guint i = 0; i < r->length; i++) {
+    const gdouble factor = r->spectrum ? r->spectrum[i % (16 * r->n[2])] : 1;
+    const gdouble noise = factor * sigma;
     gdouble g;
 
     if (i == 0)
       g = 1;
     else if (r->stage == 1)
-      g = fabs (block[i]) <= ND_DENOISE_THRESHOLD * sigma ? 0 : 1;
+      g = fabs (block[i]) <= ND_DENOISE_THRESHOLD * noise ? 0 : 1;
     else
       g = pilot[i] * pilot[i]
-          / (pilot[i] * pilot[i] + ND_DENOISE_WIENER * sigma * sigma);
+          / (pilot[i] * pilot[i] + ND_DENOISE_WIENER * noise * noise);
     block[i] *= g;
-    power += g * g;
+    power += g * g * factor * factor;
   }
   denoise_reference_transform (r, block, TRUE);
   for (guint i = 0; i < r->length; i++) {
@@ -298,8 +301,9 @@ init_reference (Reference *r, const NdDenoiseSchedule *schedule,
     .in = in,
     .sigma = sigma,
     .gain = 1,
+    .spectrum = borders->spectrum ? borders->spectrum->sigma[0] : NULL,
   };
-  for (guint a = 0; a < 3; a++) {
+  for (guint a = 0; a < 3 && !r->spectrum; a++) {
     if (a < 2 || size[2] > 1)
       r->gain *= nd_denoise_axis_gain (size[a], 4);
   }
@@ -588,7 +592,9 @@ nd_denoise_reference (const NdDenoiseSchedule *schedule,
     denoise_reference_coarsen (in + n * samples, size, coarse_in + n * coarse);
   init_reference (&r, schedule, borders, half_size, n_volumes, coarse_in,
       sigma);
-  for (guint a = 0; a < 3; a++)
+  if (borders->spectrum)
+    r.spectrum = borders->spectrum->sigma[1];
+  for (guint a = 0; a < 3 && !r.spectrum; a++)
     r.gain *= size[a] > 1 ? G_SQRT2 / 2 : 1;
   if (schedule->n_blocks) {
     run_best (&fine, &r, out);

@@ -216,7 +216,7 @@ cpu_begin (NdRing *ring, const gint *slots)
 }
 
 static const NdAlgorithmFuncs algorithms = {
-  .denoise_new = nd_cpu_denoise_new,
+  .denoise_new = nd_cpu_noise_new,
   .structure_new = nd_cpu_structure_new,
   .register_new = nd_cpu_register_new,
   .scan_new = nd_cpu_scan_new,

@@ -14,9 +14,19 @@ G_BEGIN_DECLS
 extern const NdBackend nd_cpu_backend;
 
 /* NdAlgorithmFuncs.denoise_new(). */
+NdAlgorithm *nd_cpu_noise_new (const NdDenoiseSettings *settings,
+    const NdDenoiseBorders *borders, const NdShape *shape, NdSampleType type,
+    guint64 kept, gint device_id, GError **error);
+
+/* The same for noise that does not depend on the value, and for speckle. */
 NdAlgorithm *nd_cpu_denoise_new (const NdDenoiseSettings *settings,
     const NdDenoiseBorders *borders, const NdShape *shape, NdSampleType type,
     guint64 kept, gint device_id, GError **error);
+
+/* With method=transform, and blocks of 4 volumes: @spectrum, which `sigma` of
+ * the settings multiplies, is that of the noise of all components. */
+void nd_cpu_denoise_set_spectrum (NdAlgorithm *algorithm,
+    const NdNoiseSpectrum *spectrum);
 
 /* NdAlgorithmFuncs.structure_new(). */
 NdAlgorithm *nd_cpu_structure_new (const NdStructureSettings *settings,

@@ -48,6 +48,7 @@ compute_slab (gsize index, guint worker, gpointer data)
     .n_time = n_time,
     .mask = slab->mask,
     .partial = slab->partial,
+    .is_coloured = self->is_coloured,
     .levels = job->levels,
     .powers = self->powers,
     .stride = self->stride,

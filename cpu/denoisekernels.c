@@ -215,11 +215,11 @@ forward_x (const gfloat *in, V *out)
 
 /* Shrinks the coefficients of one vector of positions: n_z * 4 along z and y,
  * and for each of them @n_time over time and 4 along x. Returns the sum of the
- * squares of their factors, times the powers of blocks of one volume. */
+ * squares of their factors, times the powers of coloured noise. */
 INLINE V
 shrink (const NdDenoisePlane *p, gfloat (*data)[CHUNK_AHEAD],
     gfloat (*pilot)[CHUNK_AHEAD], guint x, guint n_time, gboolean wiener,
-    gboolean one, V *out)
+    gboolean one, gboolean coloured, V *out)
 {
   V count[2] = { all (0), all (0) };
 
@@ -239,15 +239,15 @@ shrink (const NdDenoisePlane *p, gfloat (*data)[CHUNK_AHEAD],
       for (guint k = 0; k < 4; k++) {
         /* The mean is kept as it is. */
         const gboolean mean = k == 0 && t == 0 && c == 0;
-        const V v = n_time == 1 ? all (p->levels[4 * c + k]) : level[k & 1];
-        const V power = n_time == 1 ? all (p->powers[4 * c + k]) : all (1);
+        const V v = coloured ? all (p->levels[4 * c + k]) : level[k & 1];
+        const V power = coloured ? all (p->powers[4 * c + k]) : all (1);
 
         if (wiener) {
           V g = 1 - v * reciprocal (q[k] * q[k] + v);
 
           if (mean)
             g = all (1);
-          count[k & 1] += n_time == 1 ? g * g * power : g * g;
+          count[k & 1] += coloured ? g * g * power : g * g;
           o[k] *= g;
         } else {
           threshold (&o[k], mean ? all (-1) : v, power, &count[k & 1]);
@@ -379,7 +379,8 @@ sum_weights (const NdDenoisePlane *p, const Scratch *scratch)
 }
 
 INLINE void
-plane (const NdDenoisePlane *p, guint n_time, gboolean wiener, gboolean one)
+plane (const NdDenoisePlane *p, guint n_time, gboolean wiener, gboolean one,
+    gboolean coloured)
 {
   const Scratch scratch = divide_scratch (p);
   const guint n_sums = one ? 1 : n_time;
@@ -417,7 +418,8 @@ plane (const NdDenoisePlane *p, guint n_time, gboolean wiener, gboolean one)
     if (wiener)
       forward_y (p, in_pilot, in_stride, from, n_time, pilot);
     for (guint x = 0; x < CHUNK; x += ND_VECTOR) {
-      V power = shrink (p, data, pilot, x, n_time, wiener, one, coefficients);
+      V power = shrink (p, data, pilot, x, n_time, wiener, one, coloured,
+          coefficients);
       V weight = 1 / power;
 
       /* Positions whose block would extend into the next row have no block;
@@ -443,11 +445,13 @@ plane (const NdDenoisePlane *p, guint n_time, gboolean wiener, gboolean one)
   static void name (const NdDenoisePlane *p) \
   {                                          \
     if (one && p->n_time == 1)               \
-      plane (p, 1, wiener, one);             \
+      plane (p, 1, wiener, one, TRUE);       \
+    else if (p->is_coloured)                 \
+      plane (p, 4, wiener, one, TRUE);       \
     else if (p->n_time == 8)                 \
-      plane (p, 8, wiener, one);             \
+      plane (p, 8, wiener, one, FALSE);      \
     else                                     \
-      plane (p, 4, wiener, one);             \
+      plane (p, 4, wiener, one, FALSE);      \
   }
 
 DEFINE_PLANE (threshold_one, FALSE, TRUE)

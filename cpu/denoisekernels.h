@@ -40,8 +40,10 @@ typedef struct
    * Stage 2: the power of the noise, times ND_DENOISE_WIENER. */
   gfloat level[4];
 
-  /* Blocks of one volume have such a level for each coefficient, and the power
-   * of its noise, which the weights of blocks count. */
+  /* Blocks of one volume, and others if the noise is coloured, have a level for
+   * each coefficient along space, and the power of its noise, which the weights
+   * of blocks count. */
+  gboolean is_coloured;
   const gfloat *levels, *powers;
 
   /* Only one volume of the block is computed: its factor of each coefficient

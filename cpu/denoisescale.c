@@ -341,6 +341,7 @@ void
 nd_denoise_scale_set_noise (NdDenoiseScale *self,
     const gfloat noise[ND_SHRINK_COEFFICIENTS])
 {
+  self->is_coloured = TRUE;
   memcpy (self->noise, noise, sizeof (self->noise));
   for (guint k = 0; k < ND_SHRINK_COEFFICIENTS; k++)
     self->powers[k] = powf (noise[k] / noise[0], 2);
@@ -351,14 +352,16 @@ static void
 set_levels (NdDenoiseBlockJob *job, gdouble sigma)
 {
   gdouble norm = job->scale->is_flat ? 1 / 4.0 : 1 / 8.0;
+  const gdouble wiener =
+      job->scale->schedule.n_time == 1 ? ND_SHRINK_WIENER : ND_DENOISE_WIENER;
 
   for (guint k = 0; k < ND_SHRINK_COEFFICIENTS; k++) {
     const guint odd = (k >> 4 & 1) + (k >> 2 & 1) + (k & 1);
     const gdouble noise =
         sigma * job->scale->noise[k] / (norm * pow (2 * ND_DCT_ODD, odd));
 
-    job->levels[k] = job->stage == 1 ? ND_DENOISE_THRESHOLD * noise
-                                     : ND_SHRINK_WIENER * noise * noise;
+    job->levels[k] =
+        job->stage == 1 ? ND_DENOISE_THRESHOLD * noise : wiener * noise * noise;
   }
   sigma *= job->scale->gain;
   for (guint odd = 0; odd < 4; odd++) {

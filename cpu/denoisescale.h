@@ -51,9 +51,9 @@ gfloat *nd_denoise_scale_pilot (const NdDenoiseScale *scale, gint64 position);
  * Stage 2 of a step writes the results of all volumes of its block. */
 gfloat *nd_denoise_scale_result (const NdDenoiseScale *scale, gint64 position);
 
-/* For blocks of one volume (n_time 1): the standard deviation of the noise of
- * each coefficient, x + 4 y + 16 z, which `sigma` then multiplies. That of the
- * mean is the largest one. */
+/* For blocks of one or 4 volumes (n_time): the standard deviation of the noise
+ * of each coefficient, x + 4 y + 16 z, which `sigma` then multiplies. With one
+ * volume, that of the mean is the largest one. */
 void nd_denoise_scale_set_noise (NdDenoiseScale *scale,
     const gfloat noise[ND_SHRINK_COEFFICIENTS]);
 

@@ -34,8 +34,9 @@ struct _NdDenoiseScale
   gsize size[3], samples;
   gboolean is_flat; /* one plane */
   gdouble gain;     /* of the noise, because of short axes */
-  /* Blocks of one volume: the noise of each coefficient, and its power divided
-   * by that of the mean. */
+  /* Blocks of one volume and coloured noise: the noise of each coefficient, and
+   * its power divided by that of the mean. */
+  gboolean is_coloured;
   gfloat noise[ND_SHRINK_COEFFICIENTS], powers[ND_SHRINK_COEFFICIENTS];
 
   guint n_inputs, n_pilots;
@@ -67,7 +68,7 @@ typedef struct
   gboolean one; /* one volume of the blocks: number `slice` */
   guint slice;
   gfloat level[4];
-  gfloat levels[ND_SHRINK_COEFFICIENTS]; /* of blocks of one volume */
+  gfloat levels[ND_SHRINK_COEFFICIENTS]; /* of coloured noise */
 
   /* The sums of each volume of the block; NULL if the volume is not needed. */
   gfloat *sums[ND_DENOISE_MAX_TIME], *weights[ND_DENOISE_MAX_TIME];

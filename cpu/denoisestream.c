@@ -418,6 +418,32 @@ nd_cpu_denoise_bytes (const NdAlgorithm *algorithm)
   return ((const NdCpuDenoise *) algorithm)->bytes;
 }
 
+void
+nd_cpu_denoise_set_spectrum (NdAlgorithm *algorithm,
+    const NdNoiseSpectrum *spectrum)
+{
+  NdCpuDenoise *self = (NdCpuDenoise *) algorithm;
+
+  for (gsize c = 0; c < self->shape.components; c++) {
+    Component *component = &self->components[c];
+    NdDenoiseScale *const scales[2][2] = {
+      { component->fine, component->moved[0] },
+      { component->coarse, component->moved[1] },
+    };
+
+    for (guint i = 0; i < 2; i++) {
+      gfloat noise[ND_SHRINK_COEFFICIENTS];
+
+      for (guint k = 0; k < ND_SHRINK_COEFFICIENTS; k++)
+        noise[k] = spectrum->sigma[i][k] / (i == 1 ? self->coarse_gain : 1);
+      for (guint k = 0; k < 2; k++) {
+        if (scales[i][k])
+          nd_denoise_scale_set_noise (scales[i][k], noise);
+      }
+    }
+  }
+}
+
 static const NdAlgorithmClass denoise_class = {
   .backend = "cpu",
   .push = nd_cpu_denoise_push,

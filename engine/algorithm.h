@@ -86,6 +86,11 @@ typedef struct
    * or estimated, that the last output was computed with, without the strength:
    * the largest of all components. */
   gdouble (*sigma) (const NdAlgorithm *self);
+
+  /* Denoising only, otherwise NULL; NULL too if nothing but sigma is known. The
+   * noise that the last output was computed with, of the component with the
+   * least certainty. */
+  NdNoiseFound (*found) (const NdAlgorithm *self);
 } NdAlgorithmClass;
 
 struct _NdAlgorithm
@@ -208,6 +213,14 @@ static inline gdouble
 nd_algorithm_sigma (const NdAlgorithm *self)
 {
   return self->klass->sigma (self);
+}
+
+static inline NdNoiseFound
+nd_algorithm_found (const NdAlgorithm *self)
+{
+  const NdNoiseFound none = { ND_NOISE_ADDITIVE, 0, 0, 0, 0 };
+
+  return self->klass->found ? self->klass->found (self) : none;
 }
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdAlgorithm, nd_algorithm_free)

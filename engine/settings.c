@@ -197,7 +197,16 @@ static ND_DEFINE_ENUM (denoise_noise_enum, "GstNdNoise",
     { ND_NOISE_SPECKLE,
         "Speckle of ultrasound after log compression: filters in space, "
         "whatever the method",
-        "speckle" });
+        "speckle" },
+    { ND_NOISE_POISSON,
+        "Counts of photons or electrons, and read noise: cameras, microscopes, "
+        "PET",
+        "poisson" },
+    { ND_NOISE_RICIAN, "Magnitudes of complex numbers: MR images", "rician" },
+    { ND_NOISE_CORRELATED,
+        "Additive, alike in neighbours, but not from volume to volume: what "
+        "was smoothed or interpolated",
+        "correlated" });
 
 static ND_DEFINE_ENUM (denoise_quality_enum, "GstNdDenoiseQuality",
     { ND_QUALITY_FAST, "Each block of 4 volumes is computed once", "fast" },
@@ -226,6 +235,22 @@ const NdSetting nd_denoiser_settings[] = {
       FIELD (ENUM, denoise.noise, NdNoise, denoise_noise_enum,
           ND_NOISE_ADDITIVE),
       ND_PLAYING },
+  { "gain", "Gain",
+      "noise=poisson: the sample value of one count; 0: gain, offset and read "
+      "noise are estimated from the last 15 volumes; stats has the estimates",
+      FIELD (DOUBLE, denoise.gain, 0, G_MAXFLOAT, 0), ND_PLAYING },
+  { "offset", "Offset",
+      "noise=poisson with a gain: the sample value of no count",
+      FIELD (DOUBLE, denoise.offset, -G_MAXFLOAT, G_MAXFLOAT, 0), ND_PLAYING },
+  { "read-noise", "Read noise",
+      "noise=poisson with a gain: standard deviation of the noise of no count, "
+      "in sample values",
+      FIELD (DOUBLE, denoise.read_noise, 0, G_MAXFLOAT, 0), ND_PLAYING },
+  { "sigma-map", "Sigma map",
+      "noise=additive: none, sigma is the same everywhere; auto, that of each "
+      "place is estimated; otherwise a file (.npy or a recording) with the "
+      "sigma of each sample of a volume. sigma then does not count",
+      FIELD (STRING, sigma_map, "none"), ND_PLAYING },
   { "latency", "Latency",
       "Number of later volumes that an output waits for; more of them improve "
       "the result",
@@ -238,8 +263,8 @@ const NdSetting nd_denoiser_settings[] = {
   { "motion", "Motion",
       "Move the volumes around an output along their flow and denoise them "
       "again, which keeps more of moving structures and takes about 5 times "
-      "the time; for method=transform and noise=additive, with which quality "
-      "then does not count",
+      "the time; for method=transform, not for noise=speckle. quality then "
+      "does not count",
       FIELD (BOOLEAN, denoise.motion, FALSE), ND_PLAYING },
   { "strength", "Strength",
       "Factor of sigma: 0 changes nothing, values above 1 smooth more than "

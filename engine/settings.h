@@ -70,6 +70,7 @@ extern const guint nd_n_filter_settings;
 typedef struct
 {
   NdDenoiseSettings denoise;
+  gchar *sigma_map;
   NdBorder border, time_border;
   gdouble border_value;
 } NdDenoiserSettings;

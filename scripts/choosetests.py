@@ -26,7 +26,7 @@ ROOMS = {
     "filters": "suite:filters engine-plan response",
     "formats": "suite:formats filesrc filesink recordings demux",
     "live": "suite:live live-* igtl*",
-    "analysis": "suite:analysis denoise structure",
+    "analysis": "suite:analysis denoise noise structure",
     "phantom": "phantom testsrc",
     "engine": "suite:engine store combined library",
     "engine/settings.c": "manual compat library python-package extending",
@@ -42,7 +42,7 @@ ROOMS = {
     "docs": "*-page recipes",
     "README.md": "readme manual",
     "gst": "conv* manual stack testsrc compat plugins* links",
-    "gst/algorithm": "denoise structure algorithmstreams algorithms-device",
+    "gst/algorithm": "denoise noise structure algorithmstreams algorithms-device",
     "gst/base": "timing conv settings changes checklist irregular seeks",
     "gst/conv": "conv convcaps changes checklist lag response settings tensors "
                 "units warnings",

@@ -190,6 +190,11 @@ cuda_denoise_new (const NdDenoiseSettings *settings,
   NdAlgorithm *algorithm = nullptr;
 
   guarded (error, [&] {
+    if (nd_denoise_has_step (settings))
+      throw Error (ND_ERROR_SETTINGS,
+          "nddenoise on the GPU has noise=additive and speckle only: use "
+          "backend=cpu or auto");
+
     const ContextPointer context = Context::get (device_id);
     const ScopedContext entered (*context);
 

@@ -18,6 +18,11 @@
  * noise=speckle is for log-compressed ultrasound. It filters mostly in space,
  * whatever the method, and measures the noise.
  *
+ * noise=poisson and noise=rician turn samples into numbers whose noise is the
+ * same everywhere, and the denoised numbers back, without a bias. Gain, offset
+ * and read noise, or sigma, are estimated unless properties give them. There is
+ * no CUDA version of these two yet, nor of noise=correlated and sigma-map.
+ *
  * N volumes in give N volumes out, with the timestamps and the type of the
  * input. An output waits for 'latency' further volumes, which is reported as
  * latency; with more of them the result is better. quality=best computes each
@@ -56,10 +61,13 @@
  * Since: 0.9
  */
 
+#include "filters/text.h"
 #include "gst/algorithm/gstndalgorithm.h"
 #include "gst/base/gstndcuda.h"
 #include "gst/base/gstnderror.h"
 #include "gst/gstndelements.h"
+
+#include <string.h>
 
 G_DECLARE_FINAL_TYPE (GstNdDenoise, gst_nd_denoise, GST, ND_DENOISE,
     GstNdTemporal)
@@ -74,7 +82,9 @@ struct _GstNdDenoise
 {
   GstNdTemporal parent;
 
-  gdouble sigma; /* of the last output; protected by the object lock */
+  /* Of the last output; protected by the object lock. */
+  gdouble sigma;
+  NdNoiseFound found;
 };
 
 G_DEFINE_TYPE (GstNdDenoise, gst_nd_denoise, GST_TYPE_ND_TEMPORAL);
@@ -88,14 +98,38 @@ denoise_settings (const GstNdTemporalSettings *settings)
 }
 
 static gboolean
+has_map (const NdDenoiserSettings *settings)
+{
+  return g_strcmp0 (settings->sigma_map, "none") != 0;
+}
+
+static gboolean
 gst_nd_denoise_derive (GstNdTemporal *self, GstNdTemporalSettings *settings,
     const GstNdFormat *in, GError **error)
 {
-  if (denoise_settings (settings)->own.time_border != ND_BORDER_WRAP)
+  const NdDenoiserSettings *own = &denoise_settings (settings)->own;
+
+  if (own->time_border == ND_BORDER_WRAP)
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "time-border=wrap would need the whole stream: use constant, nearest, "
+        "reflect or mirror");
+  else if (has_map (own) && own->denoise.noise != ND_NOISE_ADDITIVE)
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "sigma-map is for noise=additive: set it to none");
+  else if (own->denoise.noise == ND_NOISE_CORRELATED
+      && own->denoise.method != ND_DENOISE_TRANSFORM)
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "noise=correlated needs method=transform");
+  else if ((has_map (own) || nd_denoise_has_step (&own->denoise))
+      && own->denoise.noise != ND_NOISE_CORRELATED
+      && (own->border == ND_BORDER_CONSTANT
+          || own->time_border == ND_BORDER_CONSTANT))
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "A constant border has no noise, which noise=poisson and rician and "
+        "sigma-map expect everywhere: use border and time-border nearest, "
+        "reflect or mirror");
+  else
     return TRUE;
-  g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
-      "time-border=wrap would need the whole stream: use constant, nearest, "
-      "reflect or mirror");
   return FALSE;
 }
 
@@ -152,6 +186,47 @@ warn_of_tensors (GstNdTemporal *self, const GstNdFormat *in)
       ("Each component is denoised separately"));
 }
 
+/* The file of sigma-map, of volumes of @size. */
+static NdBank *
+load_map (const gchar *location, const gsize size[3], GError **error)
+{
+  const NdAxes axes = { 3, { ND_AXIS_X, ND_AXIS_Y, ND_AXIS_Z } };
+  g_autoptr (GString) text = g_string_new ("file,location=\"");
+  g_autoptr (NdBank) bank = NULL;
+  const NdFilter *filter, *imaginary;
+
+  for (const gchar *c = location; *c; c++) {
+    if (*c == '"' || *c == '\\')
+      g_string_append_c (text, '\\');
+    g_string_append_c (text, *c);
+  }
+  g_string_append_c (text, '"');
+  bank = nd_bank_from_text (text->str, &axes, NULL, FALSE, FALSE, NULL, error);
+  if (!bank)
+    return NULL;
+  nd_bank_get_filter (bank, 0, &filter, &imaginary);
+  if (imaginary || nd_bank_responses (bank) != 1 || filter->size[3] != 1
+      || memcmp (filter->size, size, 3 * sizeof (gsize)) != 0) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "sigma-map=%s has %" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT " samples, but volumes have %" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT,
+        location, filter->size[0], filter->size[1], filter->size[2], size[0],
+        size[1], size[2]);
+    return NULL;
+  }
+  for (gsize i = 0; i < size[0] * size[1] * size[2]; i++) {
+    /* The float that is divided by is not 0. */
+    if ((gfloat) filter->coefficients[i] > 0)
+      continue;
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "sigma-map=%s has %g at sample %" G_GSIZE_FORMAT ": use values above 0",
+        location, filter->coefficients[i], i);
+    return NULL;
+  }
+  return g_steal_pointer (&bank);
+}
+
 static NdAlgorithm *
 denoise_make_plane (const GstNdTemporalBuild *build,
     const NdAlgorithmFuncs *funcs, gint device_id, guint plane, GError **error)
@@ -159,10 +234,20 @@ denoise_make_plane (const GstNdTemporalBuild *build,
   const Settings *settings = denoise_settings (build->settings);
   const NdDenoiseBorders borders = { settings->own.border,
     settings->own.time_border, settings->own.border_value };
+  NdDenoiseSettings denoise = settings->own.denoise;
+  g_autoptr (NdBank) bank = NULL;
 
-  return funcs->denoise_new (&settings->own.denoise, &borders,
-      &build->in.planes[plane], build->in.computed,
-      gst_nd_format_kept (&build->in, plane), device_id, error);
+  denoise.has_map = has_map (&settings->own);
+  if (denoise.has_map && g_strcmp0 (settings->own.sigma_map, "auto") != 0) {
+    bank =
+        load_map (settings->own.sigma_map, build->in.planes[plane].size, error);
+    if (!bank)
+      return NULL;
+    denoise.map = bank->filters[0]->coefficients;
+  }
+  return funcs->denoise_new (&denoise, &borders, &build->in.planes[plane],
+      build->in.computed, gst_nd_format_kept (&build->in, plane), device_id,
+      error);
 }
 
 /* If the noise is estimated, an output uses the estimates of many volumes. */
@@ -207,8 +292,11 @@ gst_nd_denoise_use (GstNdTemporal *self, GstNdProcessor *processor,
 static void
 gst_nd_denoise_responded (GstNdTemporal *self, GstNdProcessor *processor)
 {
-  GST_ND_DENOISE (self)->sigma =
-      nd_algorithm_sigma (((GstNdAlgorithm *) processor)->planes[0]);
+  GstNdDenoise *denoise = GST_ND_DENOISE (self);
+  const NdAlgorithm *algorithm = ((GstNdAlgorithm *) processor)->planes[0];
+
+  denoise->sigma = nd_algorithm_sigma (algorithm);
+  denoise->found = nd_algorithm_found (algorithm);
 }
 
 static void
@@ -216,13 +304,18 @@ gst_nd_denoise_add_stats (GstNdTemporal *self,
     const GstNdTemporalSettings *active, GstStructure *stats)
 {
   const NdDenoiseSettings *denoise = &denoise_settings (active)->own.denoise;
+  const NdNoiseFound *found = &GST_ND_DENOISE (self)->found;
 
   gst_structure_set (stats, "method", G_TYPE_STRING,
       denoise->method == ND_DENOISE_ADAPTIVE
               || denoise->noise == ND_NOISE_SPECKLE
           ? "adaptive"
           : "transform",
-      "sigma", G_TYPE_DOUBLE, GST_ND_DENOISE (self)->sigma, NULL);
+      "sigma", G_TYPE_DOUBLE, GST_ND_DENOISE (self)->sigma, "certainty",
+      G_TYPE_DOUBLE, found->certainty, NULL);
+  if (denoise->noise == ND_NOISE_POISSON)
+    gst_structure_set (stats, "gain", G_TYPE_DOUBLE, found->gain,
+        "variance-of-zero", G_TYPE_DOUBLE, found->constant, NULL);
 }
 
 static void
@@ -252,8 +345,10 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
 
   gst_nd_temporal_class_install (temporal_class, parts, G_N_ELEMENTS (parts), 0,
       sizeof (Settings), sizeof (Settings),
-      "backend, method (strings); sigma of the last output "
-      "(double); " GST_ND_TEMPORAL_STATS);
+      "backend, method (strings); of the last output sigma and, with "
+      "noise=poisson and rician, certainty from 0 to 1; with noise=poisson "
+      "gain and variance-of-zero: the variance of a sample x is gain x + "
+      "variance-of-zero (doubles); " GST_ND_TEMPORAL_STATS);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

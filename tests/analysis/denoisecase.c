@@ -50,8 +50,8 @@ case_run_type (const Case *c, const gfloat *stream, NdSampleType type)
   gfloat *out = g_new (gfloat, n * c->n_volumes);
   g_autofree guint8 *bytes = g_new (guint8, n);
   g_autoptr (GError) error = NULL;
-  g_autoptr (NdAlgorithm) denoise = nd_cpu_denoise_new (&c->settings,
-      &c->borders, &shape, type, 0, -1, &error);
+  g_autoptr (NdAlgorithm) denoise =
+      nd_cpu_noise_new (&c->settings, &c->borders, &shape, type, 0, -1, &error);
   gsize made = 0;
 
   g_assert_no_error (error);

@@ -131,6 +131,12 @@ algorithm_sigma (const NdAlgorithm *algorithm)
   return nd_algorithm_sigma (real_algorithm (algorithm));
 }
 
+static NdNoiseFound
+algorithm_found (const NdAlgorithm *algorithm)
+{
+  return nd_algorithm_found (real_algorithm (algorithm));
+}
+
 static const NdAlgorithmClass algorithm_class = {
   .backend = "cuda",
   .push = algorithm_push,
@@ -142,6 +148,7 @@ static const NdAlgorithmClass algorithm_class = {
   .bytes = algorithm_bytes,
   .set_strength = algorithm_set_strength,
   .sigma = algorithm_sigma,
+  .found = algorithm_found,
 };
 
 static NdAlgorithm *

@@ -104,7 +104,7 @@ static const struct
   { "GstNdInterpolation", "linear cubic" },
   { "GstNdMethod", "direct separable fft tensor reference auto" },
   { "GstNdMotion", "constant affine" },
-  { "GstNdNoise", "additive speckle" },
+  { "GstNdNoise", "additive speckle poisson rician correlated" },
   { "GstNdOutputType",
       "uint8 int16 uint16 float32 same int8 int32 uint32 float16 "
       "float64" },
