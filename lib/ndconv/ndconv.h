@@ -95,9 +95,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  * nd_convolve() and nd_plan_blocks(): border, time-border (streams refuse
  * wrap), border-value, gain, offset, output-type, response, threshold, backend,
  * device-id, devices, method, accuracy, precision, n-threads and memory-limit.
- * Of nd_register() and nd_warp(): model, reference, channel, mask, levels,
- * iterations and interpolation, with spacing, border, border-value and
- * n-threads.
+ * Of nd_register() and nd_warp(): model, register-method, reference, channel,
+ * mask, levels, iterations and interpolation, with spacing, border,
+ * border-value and n-threads.
  *
  * ND_ERROR_SETTINGS if there is no such setting or it cannot have the value. */
 ND_API gboolean nd_settings_set (NdSettings *settings, const gchar *name,

@@ -109,6 +109,7 @@ static const struct
   { "GstNdPlanes", "all luma" },
   { "GstNdPrecision", "single double" },
   { "GstNdRegisterMask", "none nonzero" },
+  { "GstNdRegisterMethod", "auto phase intensity" },
   { "GstNdRegisterModel", "translation rigid affine" },
   { "GstNdRegisterOutput", "volume none" },
   { "GstNdResponse",
