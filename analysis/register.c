@@ -27,6 +27,21 @@
 #define MIN_STEP 0.4
 #define NEAR 0.5
 
+/* The most iterations on the phase. */
+#define PHASE_ITERATIONS 4
+
+/* With method=auto the phase is measured if intensities leave more than this
+ * unexplained: noise, or a gain that the model does not have. It counts if it
+ * stands still soon. Otherwise noise is most of the gradient of the phase. */
+#define EXPLAINED 0.001
+
+/* The filters of the phase: radians a sample, octaves, samples, and the steps
+ * of the integral over frequencies. */
+#define PHASE_FREQUENCY 1.05
+#define PHASE_BANDWIDTH 2.0
+#define PHASE_SIGMA 1.2
+#define PHASE_STEPS 512
+
 /* Of the diagonal: what is not determined does not move. */
 #define RIDGE 1e-7
 
@@ -289,6 +304,45 @@ nd_register_taps (gdouble sigma, guint radius, gdouble *taps)
     taps[i] /= sum;
 }
 
+/* The phase */
+
+void
+nd_phase_filter_init (NdPhaseFilter *filter)
+{
+  const gint r = ND_PHASE_RADIUS;
+  gdouble sum = 0, windows = 0;
+
+  memset (filter, 0, sizeof (*filter));
+  nd_register_taps (PHASE_SIGMA, r, filter->across);
+  for (gint k = 0; k < ND_PHASE_TAPS; k++) {
+    const gdouble window = cos (G_PI * (k - r) / (2 * r + 2));
+
+    for (guint i = 0; i < PHASE_STEPS; i++) {
+      const gdouble u = G_PI * (i + .5) / PHASE_STEPS;
+      const gdouble octaves = log2 (u / PHASE_FREQUENCY) / PHASE_BANDWIDTH;
+      const gdouble response = exp (-4 * G_LN2 * octaves * octaves);
+
+      filter->real[k] += response * cos (u * (k - r)) / PHASE_STEPS;
+      filter->imaginary[k] -= response * sin (u * (k - r)) / PHASE_STEPS;
+    }
+    filter->real[k] *= window;
+    filter->imaginary[k] *= window;
+    sum += filter->real[k];
+    windows += window;
+  }
+  /* A constant has no response. */
+  for (gint k = 0; k < ND_PHASE_TAPS; k++)
+    filter->real[k] -= sum / windows * cos (G_PI * (k - r) / (2 * r + 2));
+}
+
+gsize
+nd_phase_margin (const NdRegisterPlan *plan, guint axis)
+{
+  const gsize size = plan->levels[0].size[axis];
+
+  return size > 1 ? CLAMP ((size - 1) / 6, 1, ND_PHASE_RADIUS) : 0;
+}
+
 /* Steps */
 
 /* Parameters of the motion, as sums of columns. */
@@ -505,10 +559,10 @@ nd_affine_is_possible (const NdAffine *motion)
   return TRUE;
 }
 
-/* Iterates on the level until the motion stands still. */
+/* Iterates on the level until the motion stands still, @most times. */
 static void
 run_level (const NdRegisterPlan *plan, guint l, NdRegisterMeasure measure,
-    gpointer data, NdRegistration *out)
+    gpointer data, guint most, NdRegistration *out)
 {
   const NdRegisterLevel *level = &plan->levels[l];
   const gdouble tolerance = l > 0 ? COARSE_TOLERANCE : TOLERANCE;
@@ -521,7 +575,7 @@ run_level (const NdRegisterPlan *plan, guint l, NdRegisterMeasure measure,
   out->overlap = 0;
   out->unexplained = 1;
   out->residual = 0;
-  for (guint i = 0; i < plan->settings.iterations && !out->converged; i++) {
+  for (guint i = 0; i < most && !out->converged; i++) {
     const NdAffine map = level_indices (plan, l, &out->motion);
     NdRegisterSums sums = { 0 };
     gdouble values[12];
@@ -556,25 +610,65 @@ run_level (const NdRegisterPlan *plan, guint l, NdRegisterMeasure measure,
 }
 
 static void
-run_levels (const NdRegisterPlan *plan, guint first, NdRegisterMeasure measure,
-    gpointer data, gdouble weight, NdRegistration *out)
+run_levels (const NdRegisterPlan *plan, guint first,
+    const NdRegisterMeter *meter, NdRegistration *out)
 {
   for (guint l = first + 1; l-- > 0;) {
     const NdAffine before = out->motion;
 
-    run_level (plan, l, measure, data, out);
+    run_level (plan, l, meter->intensity, meter->data,
+        plan->settings.iterations, out);
     if (!out->measured)
       out->motion = before;
   }
-  out->overlap = weight > 0 ? out->overlap / weight : 0;
+  out->overlap = meter->weight > 0 ? out->overlap / meter->weight : 0;
+}
+
+/* What @out->motion leaves unexplained. */
+static gboolean
+evaluate (const NdRegisterPlan *plan, const NdRegisterMeter *meter,
+    NdRegistration *out)
+{
+  const NdRegisterLevel *level = &plan->levels[0];
+  const NdAffine map = level_indices (plan, 0, &out->motion);
+  NdRegisterSums sums = { 0 };
+  gdouble values[12];
+  Parameters q;
+
+  list_parameters (plan, level, &q);
+  meter->intensity (meter->data, 0, &map, &sums);
+  out->overlap =
+      sums.a[level->offset_column][level->offset_column] / meter->weight;
+  return solve_sums (level, &q, &sums, values, out);
+}
+
+/* Goes on with the phase, unless that makes it much worse. */
+static void
+refine (const NdRegisterPlan *plan, const NdRegisterMeter *meter,
+    NdRegistration *out)
+{
+  const NdRegisterMethod method = plan->settings.method;
+  NdRegistration phase = *out;
+
+  if (!meter->phase || !out->measured || method == ND_REGISTER_INTENSITY
+      || (method == ND_REGISTER_AUTO && out->unexplained <= EXPLAINED))
+    return;
+  run_level (plan, 0, meter->phase, meter->phase_data,
+      MIN (plan->settings.iterations, PHASE_ITERATIONS), &phase);
+  out->iterations = phase.iterations;
+  if (phase.measured && (phase.converged || method == ND_REGISTER_PHASE)
+      && evaluate (plan, meter, &phase)
+      && phase.unexplained <= LOST_FACTOR * out->unexplained + LOST_MORE)
+    *out = phase;
 }
 
 void
-nd_register_estimate (const NdRegisterPlan *plan, NdRegisterMeasure measure,
-    gpointer data, gdouble weight, const NdAffine *start, NdRegistration *out)
+nd_register_estimate (const NdRegisterPlan *plan, const NdRegisterMeter *meter,
+    const NdAffine *start, NdRegistration *out)
 {
   *out = (NdRegistration){ .motion = *start };
-  run_levels (plan, plan->n_levels - 1, measure, data, weight, out);
+  run_levels (plan, plan->n_levels - 1, meter, out);
+  refine (plan, meter, out);
 }
 
 /* Streams */
@@ -617,8 +711,8 @@ list_tries (const NdRegisterPlan *plan, NdAffine *tries)
 
 /* The best of all tries on the coarsest level, which is then refined. */
 static void
-search (const NdRegisterPlan *plan, NdRegisterMeasure measure, gpointer data,
-    gdouble weight, NdRegistration *out)
+search (const NdRegisterPlan *plan, const NdRegisterMeter *meter,
+    NdRegistration *out)
 {
   const guint last = plan->n_levels - 1;
   NdAffine tries[MAX_TRIES];
@@ -630,7 +724,8 @@ search (const NdRegisterPlan *plan, NdRegisterMeasure measure, gpointer data,
     NdRegistration result = { .motion = tries[i] };
     gdouble cost;
 
-    run_level (plan, last, measure, data, &result);
+    run_level (plan, last, meter->intensity, meter->data,
+        plan->settings.iterations, &result);
     out->iterations += result.iterations;
     /* A small overlap is easily explained. */
     cost = result.measured ? result.unexplained / result.overlap : G_MAXDOUBLE;
@@ -639,20 +734,20 @@ search (const NdRegisterPlan *plan, NdRegisterMeasure measure, gpointer data,
       out->motion = result.motion;
     }
   }
-  run_levels (plan, last > 0 ? last - 1 : 0, measure, data, weight, out);
+  run_levels (plan, last > 0 ? last - 1 : 0, meter, out);
 }
 
 void
-nd_register_follow (const NdRegisterPlan *plan, NdRegisterMeasure measure,
-    gpointer data, gdouble weight, const NdAffine *last, gdouble *expected,
-    NdRegistration *out)
+nd_register_follow (const NdRegisterPlan *plan, const NdRegisterMeter *meter,
+    const NdAffine *last, gdouble *expected, NdRegistration *out)
 {
-  nd_register_estimate (plan, measure, data, weight, last, out);
-  if (weight > 0 && is_lost (out, *expected)) {
+  *out = (NdRegistration){ .motion = *last };
+  run_levels (plan, plan->n_levels - 1, meter, out);
+  if (meter->weight > 0 && is_lost (out, *expected)) {
     NdRegistration other;
     guint iterations;
 
-    search (plan, measure, data, weight, &other);
+    search (plan, meter, &other);
     iterations = out->iterations + other.iterations;
     if (!out->measured
         || (other.measured
@@ -671,4 +766,5 @@ nd_register_follow (const NdRegisterPlan *plan, NdRegisterMeasure measure,
     *expected = out->unexplained;
   else
     *expected += EXPECTED_STEP * (out->unexplained - *expected);
+  refine (plan, meter, out);
 }

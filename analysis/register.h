@@ -16,6 +16,20 @@
  * others. Lengths are millimetres, so that a rigid motion is rigid if samples
  * are not cubes.
  *
+ * The phase goes on from there, on the finest level. With the responses p of R
+ * and q of M (T x) to a quadrature filter, the difference of their phases is
+ *
+ *   arg (conj (p) q) = grad phi (x)^T B (x) q
+ *
+ * for each filter, one along each axis, with the weight |p q| cos^2 of half the
+ * difference. The gradient of the phase phi along an axis with the unit vector
+ * e is arg sum_p,q p (x + e) conj (p (x)) + p (x) conj (p (x - e)), along all
+ * axes. M (T x) is filtered again in each iteration. A gain or an offset that
+ * varies slowly has no phase. (M. Hemmendorff, M. Andersson, T. Kronander,
+ * H. Knutsson, "Phase-based multidimensional volume registration", IEEE Trans.
+ * Med. Imaging 21(12), 2002; A. Eklund, M. Andersson, H. Knutsson, "Phase based
+ * volume registration using CUDA", ICASSP 2010.)
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
@@ -32,6 +46,13 @@ typedef enum
   ND_REGISTER_RIGID = 1,
   ND_REGISTER_AFFINE = 2
 } NdRegisterModel;
+
+typedef enum
+{
+  ND_REGISTER_AUTO = 0, /* phase if intensities leave much unexplained */
+  ND_REGISTER_PHASE = 1,
+  ND_REGISTER_INTENSITY = 2
+} NdRegisterMethod;
 
 typedef enum
 {
@@ -68,6 +89,7 @@ typedef struct
   guint levels;     /* the most, 1 to ND_REGISTER_MAX_LEVELS */
   guint iterations; /* the most on a level, 1 to ND_REGISTER_MAX_ITERATIONS */
   gboolean nonzero; /* samples that are 0 are not measured */
+  NdRegisterMethod method;
 } NdRegisterSettings;
 
 /* A map x -> A x + b: the rows of A, each with its element of b. */
@@ -188,19 +210,53 @@ void nd_register_taps (gdouble sigma, guint radius, gdouble *taps);
 typedef void (*NdRegisterMeasure) (gpointer data, guint level,
     const NdAffine *map, NdRegisterSums *sums);
 
-/* The motion, from @start on. @weight: sum of the weights of the finest level,
- * of which the overlap is a share. */
+/* What measures a volume. */
+typedef struct
+{
+  NdRegisterMeasure intensity;
+  gpointer data;
+  gdouble weight; /* sum of the weights of the finest level, of which the
+                   * overlap is a share */
+
+  /* Sets the sums of the phase for the finest level. Columns are gradients of
+   * the phase, in 1/mm, times monomials; the difference is that of the phases,
+   * and the only sum of the column of 1 is that of the weights. */
+  NdRegisterMeasure phase; /* NULL: ND_REGISTER_INTENSITY */
+  gpointer phase_data;
+} NdRegisterMeter;
+
+/* The motion, from @start on. */
 void nd_register_estimate (const NdRegisterPlan *plan,
-    NdRegisterMeasure measure, gpointer data, gdouble weight,
-    const NdAffine *start, NdRegistration *out);
+    const NdRegisterMeter *meter, const NdAffine *start, NdRegistration *out);
 
 /* The same for the next volume of a stream, from the motion of the last one on.
  * If more is left unexplained than for the volumes before (@expected, which it
  * updates; 0 at the start of a stream), the motion is also searched from other
  * motions on the coarsest level, and the better result counts. */
-void nd_register_follow (const NdRegisterPlan *plan, NdRegisterMeasure measure,
-    gpointer data, gdouble weight, const NdAffine *last, gdouble *expected,
+void nd_register_follow (const NdRegisterPlan *plan,
+    const NdRegisterMeter *meter, const NdAffine *last, gdouble *expected,
     NdRegistration *out);
+
+/* The filters of the phase, of 2 ND_PHASE_RADIUS + 1 taps: their real and
+ * imaginary parts along their own axis, and the Gaussian along the others. The
+ * response at x is the sum over k of tap k times sample x + k - radius. Along
+ * its own axis a filter is lognormal (H. Knutsson, 1982): its response to the
+ * frequency u > 0, in radians a sample, is exp (-4/ln 2 ln^2 (u/u0)/B^2) before
+ * it is cut off. */
+#define ND_PHASE_RADIUS 4
+#define ND_PHASE_TAPS (2 * ND_PHASE_RADIUS + 1)
+#define ND_PHASE_REACH (ND_PHASE_RADIUS + 1) /* of the gradient of the phase */
+typedef struct
+{
+  gdouble real[ND_PHASE_TAPS], imaginary[ND_PHASE_TAPS];
+  gdouble across[ND_PHASE_TAPS];
+} NdPhaseFilter;
+
+void nd_phase_filter_init (NdPhaseFilter *filter);
+
+/* Samples at both ends of @axis that have no weight; 0 along an axis of one
+ * sample, which has no filter. */
+gsize nd_phase_margin (const NdRegisterPlan *plan, guint axis);
 
 /* The motion in indices of samples of the volumes. */
 NdAffine nd_register_indices (const NdRegisterPlan *plan,

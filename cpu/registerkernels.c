@@ -7,6 +7,7 @@
 
 #include "cpu/simd.h"
 
+#include <math.h>
 #include <string.h>
 
 #if defined(__SSE2__)
@@ -237,6 +238,130 @@ difference (const NdRegisterRow *row, gfloat sums[ND_REGISTER_ROW_SUMS])
     sums[i] = sum_lanes (total[i]);
 }
 
+/* Phases */
+
+INLINE V
+pick (I mask, V a, V b)
+{
+  return (V) (((I) a & mask) | ((I) b & ~mask));
+}
+
+INLINE V
+root (V value)
+{
+#if ND_VECTOR == 16
+  return (V) _mm512_sqrt_ps ((__m512) value);
+#elif ND_VECTOR == 8
+  return (V) _mm256_sqrt_ps ((__m256) value);
+#else
+  for (guint i = 0; i < ND_VECTOR; i++)
+    value[i] = sqrtf (value[i]);
+  return value;
+#endif
+}
+
+/* The angle of x + i y, to 1e-5; 0 for 0. The polynomial is 4.4.49 of
+ * M. Abramowitz, I. A. Stegun, "Handbook of Mathematical Functions", 1964. */
+INLINE V
+angle (V y, V x)
+{
+  const V ax = pick (x < 0, -x, x), ay = pick (y < 0, -y, y);
+  const I steep = ay > ax;
+  const V high = pick (steep, ay, ax), low = pick (steep, ax, ay);
+  const V t = low / (high + 1e-37f), s = t * t;
+  V a = ((((((((.0028662257f * s - .0161657367f) * s + .0429096138f) * s
+                 - .0752896400f)
+                    * s
+                + .1065626393f)
+                   * s
+               - .1420889944f)
+                  * s
+              + .1999355085f)
+                 * s
+             - .3333314528f)
+                * s
+            + 1)
+      * t;
+
+  a = pick (steep, (gfloat) G_PI_2 - a, a);
+  a = pick (x < 0, (gfloat) G_PI - a, a);
+  return pick (y < 0, -a, a);
+}
+
+/* The gradient of the phase in both volumes along an axis. */
+INLINE V
+phase_gradient (const NdPhaseRow *row, gsize x, gint stride)
+{
+  V real = {}, imaginary = {};
+
+  for (guint v = 0; v < 2; v++) {
+    const gfloat *const *q = v ? row->volume : row->reference;
+    const V a = load (q[0] + x), b = load (q[1] + x);
+    const V next = load (q[0] + x + stride), last = load (q[0] + x - stride);
+    const V after = load (q[1] + x + stride), before = load (q[1] + x - stride);
+
+    real += next * a + after * b + a * last + b * before;
+    imaginary += after * a - next * b + b * last - a * before;
+  }
+  return angle (imaginary, real);
+}
+
+static void
+phase (const NdPhaseRow *row, gfloat moments[ND_REGISTER_ROW_MOMENTS],
+    gfloat sums[ND_REGISTER_ROW_SUMS])
+{
+  V pairs[6][3] = {}, products[3][2] = {}, squares = {}, weights = {};
+  guint n = 0;
+
+  for (gsize x = 0; x < row->n; x += ND_VECTOR) {
+    const V index = lanes () + (gfloat) x;
+    const V u = row->u + index * row->u_step;
+    const V ar = load (row->reference[0] + x);
+    const V ai = load (row->reference[1] + x);
+    const V br = load (row->volume[0] + x), bi = load (row->volume[1] + x);
+    const V re = ar * br + ai * bi, im = ar * bi - ai * br;
+    const V w = choose (load (row->w + x), before (index, row->n));
+    /* |p q| cos^2 of half the angle */
+    const V c = w * .5f * (root (re * re + im * im) + re);
+    const V e = angle (im, re);
+    V g[3];
+    guint pair = 0;
+
+    for (guint a = 0; a < 3; a++)
+      g[a] = row->strides[a] == 0
+          ? (V){}
+          : row->scale[a] * phase_gradient (row, x, row->strides[a]);
+#pragma GCC unroll 3
+    for (guint a = 0; a < 3; a++) {
+      const V cg = c * g[a];
+
+#pragma GCC unroll 3
+      for (guint b = a; b < 3; b++) {
+        const V product = cg * g[b];
+
+        pairs[pair][0] += product;
+        pairs[pair][1] += product * u;
+        pairs[pair][2] += product * u * u;
+        pair++;
+      }
+      products[a][0] += cg * e;
+      products[a][1] += cg * e * u;
+    }
+    squares += c * e * e;
+    weights += c;
+  }
+  for (guint p = 0; p < 6; p++) {
+    for (guint k = 0; k < 3; k++)
+      moments[n++] = sum_lanes (pairs[p][k]);
+  }
+  moments[ND_REGISTER_MOMENT_WW] = sum_lanes (weights);
+  for (guint a = 0; a < 3; a++) {
+    for (guint k = 0; k < 2; k++)
+      sums[2 * a + k] = sum_lanes (products[a][k]);
+  }
+  sums[ND_REGISTER_ROW_SUMS - 1] = sum_lanes (squares);
+}
+
 /* Moving */
 
 typedef gfloat Four __attribute__ ((vector_size (16)));
@@ -323,6 +448,7 @@ const NdRegisterKernels ND_TARGET_TABLE (nd_register_kernels) = {
   .combine = combine,
   .moments = moments,
   .difference = difference,
+  .phase = phase,
   .warp_cubic = warp_cubic,
   .warp_linear = warp_linear,
 };

@@ -18,6 +18,7 @@ G_BEGIN_DECLS
  * power 0 to 2, 3, 3, 4. */
 #define ND_REGISTER_PAIRS 15
 #define ND_REGISTER_ROW_MOMENTS (6 * 3 + 6 * 4 + 3 * 5)
+#define ND_REGISTER_MOMENT_WW (ND_REGISTER_ROW_MOMENTS - 5)
 
 /* Sums of products with the difference e: of gx, gy, gz with u to the power 0
  * and 1, of r and w to the power 0 to 2; and of e^2 w. */
@@ -36,6 +37,18 @@ typedef struct
   gfloat at[3], step[3];
   gfloat last[3]; /* the largest index of a sample below a position */
 } NdRegisterRow;
+
+/* Samples of a row of the responses to one filter. Neighbours exist along each
+ * axis that has a stride. */
+typedef struct
+{
+  gsize n;
+  const gfloat *reference[2], *volume[2]; /* real and imaginary parts */
+  const gfloat *w;                        /* weights, 0 or 1 */
+  gint strides[3];                        /* 0: no gradient along this axis */
+  gfloat scale[3];                        /* of gradients */
+  gfloat u, u_step;
+} NdPhaseRow;
 
 /* Samples of a row of a volume that is moved. All 4 samples around a position
  * exist along each axis that has more than one sample. The x axis has. */
@@ -57,6 +70,11 @@ typedef struct
 
   /* The difference to the reference of the linear interpolation. */
   void (*difference) (const NdRegisterRow *row,
+      gfloat sums[ND_REGISTER_ROW_SUMS]);
+
+  /* Sums of the phase: gradients are g, weights w, of which the sum is moment
+   * ww; what is not summed is not set. */
+  void (*phase) (const NdPhaseRow *row, gfloat moments[ND_REGISTER_ROW_MOMENTS],
       gfloat sums[ND_REGISTER_ROW_SUMS]);
 
   /* Interpolation by nd_cubic_weights(), or linear. Writes n samples. */

@@ -12,7 +12,8 @@
 /* Rows of an output that a task filters. */
 #define ROWS 32
 
-#define MAX_TAPS (2 * ND_REGISTER_RADIUS + 1)
+#define MAX_RADIUS MAX (ND_REGISTER_RADIUS, ND_PHASE_REACH)
+#define MAX_TAPS (2 * MAX_RADIUS + 1)
 
 static gsize
 count (const gsize size[3])
@@ -39,13 +40,13 @@ NdRegisterPyramid *
 nd_register_pyramid_new (const NdRegisterPlan *plan)
 {
   NdRegisterPyramid *self = g_new0 (NdRegisterPyramid, 1);
-  const gsize width = plan->levels[0].size[0] + 2 * ND_REGISTER_RADIUS;
+  const gsize width = plan->levels[0].size[0] + 2 * MAX_RADIUS;
   gboolean ok;
 
   self->plan = plan;
   /* The rows that a task reads, one padded row, and one output. */
   self->worker_floats =
-      (2 * ROWS + 2 * ND_REGISTER_RADIUS + 3) * (width + ND_REGISTER_ROOM);
+      (2 * ROWS + 2 * MAX_RADIUS + 3) * (width + ND_REGISTER_ROOM);
   self->rows = g_try_new (gfloat, nd_threads () * self->worker_floats);
   ok = self->rows != NULL;
   for (guint l = 0; l < plan->n_levels && ok; l++) {
@@ -74,10 +75,9 @@ typedef struct
   gfloat *out;
   const gsize *from, *to; /* sizes */
   guint step[3];
-  gfloat taps[MAX_TAPS];
+  const gfloat *taps[3]; /* NULL: not filtered along this axis */
   gint radius;
-  gboolean filters[3]; /* axes */
-  gsize blocks;        /* of rows */
+  gsize blocks; /* of rows */
 } FilterJob;
 
 /* Combines rows @centre - radius to @centre + radius of @n rows at @in, or
@@ -89,15 +89,15 @@ combine_rows (const FilterJob *job, const gfloat *in, gsize stride, gssize n,
   const gsize width = job->from[0];
   const gfloat *rows[MAX_TAPS];
 
-  if (!job->filters[axis]) {
+  if (!job->taps[axis]) {
     memcpy (out, in + (centre - first) * stride, width * sizeof (gfloat));
     return;
   }
   for (gint k = -job->radius; k <= job->radius; k++)
     rows[k + job->radius] =
         in + (CLAMP (centre + k, 0, n - 1) - first) * stride;
-  nd_register_kernels ()->combine (rows, job->taps, 2 * job->radius + 1, width,
-      out);
+  nd_register_kernels ()->combine (rows, job->taps[axis], 2 * job->radius + 1,
+      width, out);
 }
 
 /* Filters a row along x into @out. @padded: a row of scratch, and another. */
@@ -109,7 +109,7 @@ combine_samples (const FilterJob *job, const gfloat *row, gfloat *padded,
   const gint radius = job->radius;
   const gfloat *rows[MAX_TAPS];
 
-  if (!job->filters[0]) {
+  if (!job->taps[0]) {
     memcpy (out, row, width * sizeof (gfloat));
     return;
   }
@@ -120,7 +120,7 @@ combine_samples (const FilterJob *job, const gfloat *row, gfloat *padded,
   memcpy (padded + radius, row, width * sizeof (gfloat));
   for (gint k = 0; k <= 2 * radius; k++)
     rows[k] = padded + k;
-  nd_register_kernels ()->combine (rows, job->taps, 2 * radius + 1, width,
+  nd_register_kernels ()->combine (rows, job->taps[0], 2 * radius + 1, width,
       filtered);
   if (job->step[0] == 1) {
     memcpy (out, filtered, width * sizeof (gfloat));
@@ -137,15 +137,15 @@ filter_block (gsize index, guint worker, gpointer data)
   const FilterJob *job = data;
   const gsize width = job->from[0];
   const gsize z = index / job->blocks, block = index % job->blocks;
-  const gsize row_floats = width + 2 * ND_REGISTER_RADIUS + ND_REGISTER_ROOM;
+  const gsize row_floats = width + 2 * MAX_RADIUS + ND_REGISTER_ROOM;
   const gsize end = MIN ((block + 1) * ROWS, job->to[1]);
   const gssize height = job->from[1];
-  const gint radius = job->filters[1] ? job->radius : 0;
+  const gint radius = job->taps[1] ? job->radius : 0;
   const gssize low = MAX ((gssize) (block * ROWS * job->step[1]) - radius, 0);
   const gssize high =
       MIN ((gssize) ((end - 1) * job->step[1]) + radius, height - 1);
   gfloat *rows = job->pyramid->rows + worker * job->pyramid->worker_floats;
-  gfloat *row = rows + (2 * ROWS + 2 * ND_REGISTER_RADIUS) * row_floats;
+  gfloat *row = rows + (2 * ROWS + 2 * MAX_RADIUS) * row_floats;
 
   for (gssize y = low; y <= high; y++)
     combine_rows (job, job->in + y * width, height * width, job->from[2],
@@ -158,27 +158,36 @@ filter_block (gsize index, guint worker, gpointer data)
 }
 
 static void
-run_filter (FilterJob *job, gdouble sigma, guint radius)
+run_filter (FilterJob *job)
+{
+  job->blocks = (job->to[1] + ROWS - 1) / ROWS;
+  nd_parallel_for (job->to[2] * job->blocks, filter_block, job);
+}
+
+static void
+run_gaussian (FilterJob *job, const gboolean filters[3], gdouble sigma,
+    guint radius)
 {
   gdouble taps[MAX_TAPS];
+  gfloat floats[MAX_TAPS];
 
   nd_register_taps (sigma, radius, taps);
   for (guint k = 0; k <= 2 * radius; k++)
-    job->taps[k] = taps[k];
+    floats[k] = taps[k];
+  for (guint a = 0; a < 3; a++)
+    job->taps[a] = filters[a] ? floats : NULL;
   job->radius = radius;
-  job->blocks = (job->to[1] + ROWS - 1) / ROWS;
-  nd_parallel_for (job->to[2] * job->blocks, filter_block, job);
+  run_filter (job);
 }
 
 static void
 smooth (const NdRegisterPyramid *self, guint l, const gfloat *in, gfloat *out)
 {
   const gsize *size = self->plan->levels[l].size;
+  const gboolean filters[3] = { size[0] > 1, size[1] > 1, size[2] > 1 };
   FilterJob job = { self, in, out, size, size, { 1, 1, 1 } };
 
-  for (guint a = 0; a < 3; a++)
-    job.filters[a] = size[a] > 1;
-  run_filter (&job, ND_REGISTER_SIGMA, ND_REGISTER_RADIUS);
+  run_gaussian (&job, filters, ND_REGISTER_SIGMA, ND_REGISTER_RADIUS);
 }
 
 /* The input of level @l from that of the level before. */
@@ -187,12 +196,24 @@ halve (const NdRegisterPyramid *self, guint l, const gfloat *in, gfloat *out)
 {
   const NdRegisterLevel *fine = &self->plan->levels[l - 1], *coarse = fine + 1;
   FilterJob job = { self, in, out, fine->size, coarse->size };
+  gboolean filters[3];
 
   for (guint a = 0; a < 3; a++) {
     job.step[a] = coarse->factor[a] / fine->factor[a];
-    job.filters[a] = job.step[a] > 1;
+    filters[a] = job.step[a] > 1;
   }
-  run_filter (&job, ND_REGISTER_HALF_SIGMA, ND_REGISTER_HALF_RADIUS);
+  run_gaussian (&job, filters, ND_REGISTER_HALF_SIGMA, ND_REGISTER_HALF_RADIUS);
+}
+
+void
+nd_register_filter (const NdRegisterPyramid *self, const gfloat *in,
+    const gfloat *const taps[3], guint radius, gfloat *out)
+{
+  const gsize *size = self->plan->levels[0].size;
+  FilterJob job = { self, in, out, size, size, { 1, 1, 1 },
+    { taps[0], taps[1], taps[2] }, radius };
+
+  run_filter (&job);
 }
 
 /* Volumes */

@@ -32,6 +32,12 @@ void nd_register_pyramid_free (NdRegisterPyramid *pyramid);
 /* The mean of the samples that are measured; 0 if there are none. */
 gdouble nd_register_mean (const NdRegisterPlan *plan, const gfloat *samples);
 
+/* Filters a volume of the finest level along the axes whose @taps, 2 @radius
+ * + 1 of them, are not NULL; @radius is up to ND_PHASE_REACH. Samples beyond an
+ * edge are those at the edge. @out has ND_REGISTER_ROOM more floats. */
+void nd_register_filter (const NdRegisterPyramid *pyramid, const gfloat *in,
+    const gfloat *const taps[3], guint radius, gfloat *out);
+
 /* Sets all levels from a volume minus @offset, which keeps sums of floats
  * accurate. */
 void nd_register_pyramid_set (NdRegisterPyramid *pyramid, const gfloat *samples,

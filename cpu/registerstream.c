@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "cpu/denoisesamples.h"
 #include "cpu/registerkernels.h"
-#include "cpu/registersums.h"
+#include "cpu/registerphase.h"
 #include "cpu/registerwarp.h"
 
 #include <math.h>
@@ -38,9 +38,10 @@ typedef struct
   gfloat *moved;              /* one component */
   NdRegisterPyramid *pyramid;
   NdRegisterReference *reference;
-  gfloat *volume; /* that is the reference */
-  gdouble offset; /* the mean of its samples */
-  guint64 count;  /* volumes in it; 0: there is none */
+  NdRegisterPhase *phase; /* NULL: method=intensity */
+  gfloat *volume;         /* that is the reference */
+  gdouble offset;         /* the mean of its samples */
+  guint64 count;          /* volumes in it; 0: there is none */
 
   guint64 pushed;    /* volumes since the first, or since another reference was
                       * asked for */
@@ -69,6 +70,7 @@ nd_cpu_register_free (NdAlgorithm *algorithm)
   g_free (self->volume);
   nd_register_pyramid_free (self->pyramid);
   nd_register_reference_free (self->reference);
+  nd_register_phase_free (self->phase);
   g_free (self);
 }
 
@@ -137,6 +139,8 @@ set_reference (NdCpuRegister *self)
   self->offset = nd_register_mean (&self->plan, self->volume);
   nd_register_pyramid_set (self->pyramid, self->volume, self->offset);
   nd_register_reference_set (self->reference, self->pyramid, self->offset);
+  if (self->phase)
+    nd_register_phase_set_reference (self->phase, self->volume, self->offset);
   return self->reference->weight > 0;
 }
 
@@ -202,11 +206,15 @@ measure (NdCpuRegister *self, const gfloat *samples)
       self->options.reference.kind == ND_REFERENCE_PREVIOUS;
   const NdAffine start = composes ? nd_affine_identity () : self->last.motion;
   const NdAffine before = self->last.motion;
+  const NdRegisterMeter meter = { nd_register_reference_measure,
+    self->reference, self->reference->weight,
+    self->phase ? nd_register_phase_measure : NULL, self->phase };
 
   nd_register_pyramid_set (self->pyramid, samples, self->offset);
   self->reference->volume = self->pyramid;
-  nd_register_follow (&self->plan, nd_register_reference_measure,
-      self->reference, self->reference->weight, &start, &self->expected,
+  if (self->phase)
+    nd_register_phase_set_volume (self->phase, samples);
+  nd_register_follow (&self->plan, &meter, &start, &self->expected,
       &self->last);
   if (!self->last.measured) {
     /* The next volume may be near to the last one that was measured. */
@@ -390,6 +398,12 @@ allocate (NdCpuRegister *self)
       || !self->reference)
     return FALSE;
   self->bytes += self->pyramid->bytes + self->reference->bytes;
+  if (settings.method == ND_REGISTER_INTENSITY)
+    return TRUE;
+  self->phase = nd_register_phase_new (&self->plan, self->pyramid);
+  if (!self->phase)
+    return FALSE;
+  self->bytes += nd_register_phase_bytes (self->phase);
   return TRUE;
 }
 

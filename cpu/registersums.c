@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows are summed in so many parts, each on one thread. */
-#define CHUNKS 64
+#define CHUNKS ND_REGISTER_CHUNKS
 
 /* Positions that are closer to the edge of a volume, in samples, count as
  * outside, because floats are rounded. */
@@ -23,7 +22,7 @@ struct _NdRegisterChunk
   gdouble squares;
 };
 
-typedef struct _NdRegisterChunk Chunk;
+typedef NdRegisterChunk Chunk;
 
 /* The powers of u of a pair, and where its sums over a row begin. */
 static const guint8 pair_degree[ND_REGISTER_PAIRS] = { 2, 2, 2, 2, 2, 2, 3, 3,
@@ -44,6 +43,18 @@ static gsize
 count_rows (const NdRegisterLevel *level)
 {
   return level->size[1] * level->size[2];
+}
+
+NdRegisterChunk *
+nd_register_chunks_new (void)
+{
+  return g_try_new (NdRegisterChunk, CHUNKS);
+}
+
+void
+nd_register_chunk_clear (NdRegisterChunk *chunks, gsize chunk)
+{
+  memset (&chunks[chunk], 0, sizeof (*chunks));
 }
 
 void
@@ -72,7 +83,7 @@ nd_register_reference_new (const NdRegisterPlan *plan)
   gboolean ok;
 
   self->plan = plan;
-  self->chunks = g_try_new (Chunk, CHUNKS);
+  self->chunks = nd_register_chunks_new ();
   self->rows = g_try_new0 (gfloat,
       (gsize) 5 * nd_threads () * (plan->levels[0].size[0] + ND_REGISTER_ROOM));
   ok = self->chunks && self->rows;
@@ -107,8 +118,9 @@ typedef struct
   gdouble squares[CHUNKS], counts[CHUNKS];
 } PrepareJob;
 
-static void
-chunk_rows (const NdRegisterLevel *level, gsize chunk, gsize *first, gsize *end)
+void
+nd_register_chunk_rows (const NdRegisterLevel *level, gsize chunk, gsize *first,
+    gsize *end)
 {
   const gsize rows = count_rows (level);
 
@@ -142,7 +154,7 @@ differentiate (gsize chunk, guint worker, gpointer data)
   gdouble squares = 0, n = 0;
   gsize first, end;
 
-  chunk_rows (p, chunk, &first, &end);
+  nd_register_chunk_rows (p, chunk, &first, &end);
   for (gsize row = first; row < end; row++) {
     gsize at[3] = { 0, row % size[1], row / size[1] };
 
@@ -201,7 +213,7 @@ weigh (gsize chunk, guint worker, gpointer data)
   gsize first, end;
   gdouble n = 0;
 
-  chunk_rows (p, chunk, &first, &end);
+  nd_register_chunk_rows (p, chunk, &first, &end);
   for (gsize row = first; row < end; row++) {
     NdRegisterSupport *support = &level->rows[row];
 
@@ -234,7 +246,8 @@ sum_moments (gsize chunk, guint worker, gpointer data)
   NdRegisterReferenceLevel *level = &job->self->levels[job->l];
   gsize first, end;
 
-  chunk_rows (&job->self->plan->levels[job->l], chunk, &first, &end);
+  nd_register_chunk_rows (&job->self->plan->levels[job->l], chunk, &first,
+      &end);
   for (gsize row = first; row < end; row++) {
     NdRegisterSupport *support = &level->rows[row];
     NdRegisterRow sums;
@@ -341,18 +354,28 @@ mask (const SumJob *job, guint worker, NdRegisterRow *row)
     *planes[p] = rows + p * width;
 }
 
-static void
-add_row (Chunk *chunk, const gfloat *moments, const gfloat *sums, gdouble v,
-    gdouble t)
+void
+nd_register_chunk_add (NdRegisterChunk *chunks, gsize index,
+    const NdRegisterPlan *plan, guint level, gsize row, const gfloat *moments,
+    const gfloat *sums)
 {
-  gdouble factors[ND_REGISTER_MONOMIALS];
+  const gsize height = plan->levels[level].size[1];
+  Chunk *chunk = &chunks[index];
+  gdouble factors[ND_REGISTER_MONOMIALS],
+      at[3] = { 0, row % height, row / height };
 
+  for (guint a = 1; a < 3; a++) {
+    gdouble first, step;
+
+    nd_register_unit (plan, level, a, &first, &step);
+    at[a] = first + step * at[a];
+  }
   for (guint m = 0; m < ND_REGISTER_MONOMIALS; m++) {
     factors[m] = 1;
-    for (guint k = 0; k < nd_register_monomials[m][1]; k++)
-      factors[m] *= v;
-    for (guint k = 0; k < nd_register_monomials[m][2]; k++)
-      factors[m] *= t;
+    for (guint a = 1; a < 3; a++) {
+      for (guint k = 0; k < nd_register_monomials[m][a]; k++)
+        factors[m] *= at[a];
+    }
   }
   for (guint p = 0; p < ND_REGISTER_PAIRS; p++) {
     for (guint m = 0; m < nd_register_monomial_count[pair_degree[p]]; m++)
@@ -368,7 +391,7 @@ add_row (Chunk *chunk, const gfloat *moments, const gfloat *sums, gdouble v,
 }
 
 static void
-sum_row (const SumJob *job, gsize index, guint worker, Chunk *chunk)
+sum_row (const SumJob *job, gsize index, guint worker, gsize chunk)
 {
   const NdRegisterReference *self = job->self;
   const NdRegisterPlan *plan = self->plan;
@@ -379,16 +402,14 @@ sum_row (const SumJob *job, gsize index, guint worker, Chunk *chunk)
   gfloat own[ND_REGISTER_ROW_MOMENTS], sums[ND_REGISTER_ROW_SUMS];
   const gfloat *moments = support->moments;
   gsize first = support->first, end = support->end;
-  gdouble start[3], origin[3], step[3];
+  gdouble start[3];
   NdRegisterRow row;
 
   if (end == 0)
     return;
-  for (guint a = 0; a < 3; a++) {
+  for (guint a = 0; a < 3; a++)
     start[a] =
         job->map->m[a][1] * y + job->map->m[a][2] * z + job->map->m[a][3];
-    nd_register_unit (plan, job->l, a, &origin[a], &step[a]);
-  }
   clip (job, start, &first, &end);
   if (end <= first)
     return;
@@ -412,21 +433,21 @@ sum_row (const SumJob *job, gsize index, guint worker, Chunk *chunk)
     moments = own;
   }
   kernels->difference (&row, sums);
-  add_row (chunk, moments, sums, origin[1] + step[1] * y,
-      origin[2] + step[2] * z);
+  nd_register_chunk_add (self->chunks, chunk, plan, job->l, index, moments,
+      sums);
 }
 
 static void
 sum_chunk (gsize index, guint worker, gpointer data)
 {
   const SumJob *job = data;
-  Chunk *chunk = &job->self->chunks[index];
   gsize first, end;
 
-  memset (chunk, 0, sizeof (*chunk));
-  chunk_rows (&job->self->plan->levels[job->l], index, &first, &end);
+  nd_register_chunk_clear (job->self->chunks, index);
+  nd_register_chunk_rows (&job->self->plan->levels[job->l], index, &first,
+      &end);
   for (gsize row = first; row < end; row++)
-    sum_row (job, row, worker, chunk);
+    sum_row (job, row, worker, index);
 }
 
 /* The monomial that is the product of @a and @b. */
@@ -461,24 +482,20 @@ add_offset (Chunk *total, gdouble offset)
 }
 
 void
-nd_register_reference_measure (gpointer data, guint l, const NdAffine *map,
-    NdRegisterSums *sums)
+nd_register_chunks_total (const NdRegisterChunk *chunks,
+    const NdRegisterLevel *level, gdouble offset, NdRegisterSums *sums)
 {
-  NdRegisterReference *self = data;
-  const NdRegisterLevel *level = &self->plan->levels[l];
   const NdRegisterColumn *columns = level->columns;
-  SumJob job = { self, l, map };
   Chunk total = { 0 };
   gdouble *to = (gdouble *) &total;
 
-  nd_parallel_for (CHUNKS, sum_chunk, &job);
   for (guint c = 0; c < CHUNKS; c++) {
-    const gdouble *from = (const gdouble *) &self->chunks[c];
+    const gdouble *from = (const gdouble *) &chunks[c];
 
     for (gsize i = 0; i < sizeof (Chunk) / sizeof (gdouble); i++)
       to[i] += from[i];
   }
-  add_offset (&total, self->offset);
+  add_offset (&total, offset);
   for (guint c = 0; c < level->n_columns; c++) {
     for (guint d = 0; d <= c; d++)
       sums->a[c][d] = sums->a[d][c] =
@@ -487,4 +504,16 @@ nd_register_reference_measure (gpointer data, guint l, const NdAffine *map,
     sums->b[c] = total.sums[columns[c].kind][columns[c].monomial];
   }
   sums->squares = total.squares;
+}
+
+void
+nd_register_reference_measure (gpointer data, guint l, const NdAffine *map,
+    NdRegisterSums *sums)
+{
+  NdRegisterReference *self = data;
+  SumJob job = { self, l, map };
+
+  nd_parallel_for (CHUNKS, sum_chunk, &job);
+  nd_register_chunks_total (self->chunks, &self->plan->levels[l], self->offset,
+      sums);
 }

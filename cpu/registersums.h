@@ -23,6 +23,28 @@ typedef struct
   NdRegisterSupport *rows;
 } NdRegisterReferenceLevel;
 
+/* Rows of a level are summed in so many parts, each on one thread. */
+#define ND_REGISTER_CHUNKS 64
+
+typedef struct _NdRegisterChunk NdRegisterChunk;
+
+/* ND_REGISTER_CHUNKS of them; NULL if there is not enough memory. g_free() */
+NdRegisterChunk *nd_register_chunks_new (void);
+void nd_register_chunk_clear (NdRegisterChunk *chunks, gsize chunk);
+
+/* The rows of a chunk, y + height z. */
+void nd_register_chunk_rows (const NdRegisterLevel *level, gsize chunk,
+    gsize *first, gsize *end);
+
+/* Adds the sums over row @row. */
+void nd_register_chunk_add (NdRegisterChunk *chunks, gsize chunk,
+    const NdRegisterPlan *plan, guint level, gsize row, const gfloat *moments,
+    const gfloat *sums);
+
+/* Adds up all chunks, and @offset to R. */
+void nd_register_chunks_total (const NdRegisterChunk *chunks,
+    const NdRegisterLevel *level, gdouble offset, NdRegisterSums *sums);
+
 typedef struct
 {
   const NdRegisterPlan *plan;
@@ -30,7 +52,7 @@ typedef struct
   const NdRegisterPyramid *volume; /* that is measured; same offset */
   gdouble offset;                  /* was subtracted from both volumes */
   gdouble weight;                  /* of the finest level */
-  struct _NdRegisterChunk *chunks; /* partial sums */
+  NdRegisterChunk *chunks;         /* partial sums */
   gfloat *rows;                    /* 5 of each worker */
   gsize bytes;
 } NdRegisterReference;

@@ -432,6 +432,15 @@ static ND_DEFINE_ENUM (model_enum, "GstNdRegisterModel",
     { ND_REGISTER_RIGID, "Translation and rotation", "rigid" },
     { ND_REGISTER_AFFINE, "Any map that keeps lines parallel", "affine" });
 
+static ND_DEFINE_ENUM (register_method_enum, "GstNdRegisterMethod",
+    { ND_REGISTER_AUTO,
+        "Intensities, and then the phase if they leave much unexplained, as "
+        "noise and uneven gains do",
+        "auto" },
+    { ND_REGISTER_PHASE, "Intensities, and then the phase of filters",
+        "phase" },
+    { ND_REGISTER_INTENSITY, "Intensities only: faster", "intensity" });
+
 static ND_DEFINE_ENUM (mask_enum, "GstNdRegisterMask",
     { ND_MASK_NONE, "All samples are measured that are finite", "none" },
     { ND_MASK_NONZERO,
@@ -449,6 +458,10 @@ const NdSetting nd_registrar_settings[] = {
   { "model", "Model", "Motions that are possible",
       FIELD (ENUM, model, NdRegisterModel, model_enum, ND_REGISTER_RIGID),
       ND_OF_STREAM },
+  { "method", "Method", "What is compared",
+      FIELD (ENUM, method, NdRegisterMethod, register_method_enum,
+          ND_REGISTER_AUTO),
+      ND_PLAYING },
   { "reference", "Reference",
       "What volumes are moved to: \"first\"; the number of a volume, counted "
       "from 0, before which volumes pass unmoved; \"mean\" or \"mean:N\", the "

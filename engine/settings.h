@@ -118,6 +118,7 @@ typedef enum
 typedef struct
 {
   NdRegisterModel model;
+  NdRegisterMethod method;
   gchar *reference; /* nd_reference_parse() */
   gint channel;     /* -1: the mean of all */
   NdMask mask;

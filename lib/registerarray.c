@@ -147,7 +147,8 @@ make_options (const NdSettings *settings, const NdShape *shape,
 {
   *options = (NdRegisterOptions){
     .settings = { settings->registrar.model, settings->registrar.levels,
-        settings->registrar.iterations, settings->registrar.mask },
+        settings->registrar.iterations, settings->registrar.mask,
+        settings->registrar.method },
     .channel = settings->registrar.channel,
     .interpolation = settings->registrar.interpolation,
     .border = settings->conv.border,

@@ -86,12 +86,21 @@ nd_settings_free (NdSettings *settings)
   g_free (settings);
 }
 
+/* A name behind REGISTER_PREFIX is one of registration, for names that filters
+ * have, too. */
+#define REGISTER_PREFIX "register-"
+
 static const NdSetting *
 find_row (const gchar *name, guint *part, GError **error)
 {
   g_autoptr (GString) names = g_string_new (NULL);
 
-  for (*part = 0; *part < G_N_ELEMENTS (parts); (*part)++) {
+  *part = 0;
+  if (g_str_has_prefix (name, REGISTER_PREFIX)) {
+    name += strlen (REGISTER_PREFIX);
+    *part = REGISTRAR;
+  }
+  for (; *part < G_N_ELEMENTS (parts); (*part)++) {
     for (guint i = 0; i < *parts[*part].n; i++) {
       const NdSetting *row = &parts[*part].rows[i];
 

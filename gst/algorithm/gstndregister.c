@@ -31,7 +31,7 @@
  *
  * The property channel says what is measured; all components and planes are
  * moved. The reference stays after gaps, seeks and flushes. It changes when the
- * caps, reference, channel, backend or n-threads change.
+ * caps, method, reference, channel, backend or n-threads change.
  *
  * The element computes on the CPU, and takes volumes in memory of the system
  * only: put cudadownload before it.
@@ -112,7 +112,8 @@ register_make_options (const Settings *settings)
 {
   return (NdRegisterOptions){
     .settings = { settings->own.model, settings->own.levels,
-        settings->own.iterations, settings->own.mask == ND_MASK_NONZERO },
+        settings->own.iterations, settings->own.mask == ND_MASK_NONZERO,
+        settings->own.method },
     .reference = settings->parsed,
     .channel = settings->own.channel,
     .passes = settings->output == OUTPUT_NONE,

@@ -97,9 +97,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  * device-id, devices, method, accuracy, precision, n-threads and memory-limit.
  * Of nd_rank(): operation, footprint, percentile, with origin, causal, border,
  * time-border, border-value and n-threads.
- * Of nd_register() and nd_warp(): model, reference, channel, mask, levels,
- * iterations and interpolation, with spacing, border, border-value and
- * n-threads.
+ * Of nd_register() and nd_warp(): model, register-method, reference, channel,
+ * mask, levels, iterations and interpolation, with spacing, border,
+ * border-value and n-threads.
  *
  * ND_ERROR_SETTINGS if there is no such setting or it cannot have the value. */
 ND_API gboolean nd_settings_set (NdSettings *settings, const gchar *name,

@@ -19,6 +19,8 @@ from ._settings import REGISTER, Setting, check_names, takes
 # The parameters of warp().
 _WARP = {name: REGISTER[name] for name in (
     "interpolation", "border", "border_value", "n_threads")}
+# Names that filters have, too.
+_OWN_NAMES = {"method": "register-method"}
 _AXES = {2: "yx", 3: "zyx", 4: "tzyx"}
 
 
@@ -64,8 +66,8 @@ class _Settings:
         try:
             for name, value in values.items():
                 if value is not None:
-                    lib.nd_settings_set(self.pointer,
-                                        name.replace("_", "-").encode(),
+                    own = _OWN_NAMES.get(name, name.replace("_", "-"))
+                    lib.nd_settings_set(self.pointer, own.encode(),
                                         _text(value))
         except BaseException:
             self.close()

@@ -132,6 +132,49 @@ test_changed (void)
   check_motions (cube, 5, 5, &change, 1);
 }
 
+/* No motion within 15 mm and 15 degrees is lost at noise 16. ND_MOTIONS=1000
+ * tries more. */
+static void
+test_random (void)
+{
+  static const gsize size[3] = { 32, 36, 34 };
+  static const gdouble wide[3] = { 5.5, 5.5, 5.5 };
+  const RegisterCaseChange change = { 16, 1.15, .15 }, noise = { 16, 1, 0 };
+  const gchar *text = g_getenv ("ND_MOTIONS");
+  const guint n = text ? g_ascii_strtoull (text, NULL, 10) : 3;
+  GRand *rand = register_case_rand (SEED);
+  const NdAffine none = nd_affine_identity ();
+  gdouble sum = 0, worst = 0;
+  guint lost = 0;
+
+  for (guint i = 0; i < n; i++) {
+    const NdRegisterOptions options = default_options ();
+    g_autofree gfloat *reference = NULL, *volume = NULL;
+    NdAlgorithm *algorithm;
+    NdRegistration found;
+    NdAffine motion;
+    RegisterCase c;
+    gdouble error;
+
+    register_case_init (&c, size, wide, rand);
+    motion = register_case_motion (&c, 15, 15, rand);
+    reference = register_case_volume (&c, &none, &noise, rand, 0);
+    volume = register_case_volume (&c, &motion, &change, rand, 0);
+    algorithm = new_algorithm (&options, &c);
+    run (algorithm, size, reference, NULL);
+    found = run (algorithm, size, volume, NULL);
+    error = register_case_error (&c, &motion, &found.motion);
+    sum += error;
+    worst = MAX (worst, error);
+    lost += !found.measured || error > wide[0];
+    nd_algorithm_free (algorithm);
+  }
+  g_test_message ("%u motions: %u lost, mean error %.3f mm, worst %.3f mm", n,
+      lost, sum / n, worst);
+  g_assert_cmpuint (lost, ==, 0);
+  g_rand_free (rand);
+}
+
 static void
 test_frames (void)
 {
@@ -140,8 +183,8 @@ test_frames (void)
 
 /* The fast version finds what the reference finds. */
 static void
-check_reference (NdRegisterModel model, const gsize size[3], gfloat offset,
-    gboolean holes)
+check_reference (NdRegisterModel model, NdRegisterMethod method,
+    const gsize size[3], gfloat offset, gboolean holes)
 {
   GRand *rand = register_case_rand (SEED);
   const NdAffine none = nd_affine_identity ();
@@ -156,6 +199,7 @@ check_reference (NdRegisterModel model, const gsize size[3], gfloat offset,
   gdouble error;
 
   options.settings.model = model;
+  options.settings.method = method;
   register_case_init (&c, size, spacing, rand);
   motion = register_case_motion (&c, 4,
       model == ND_REGISTER_TRANSLATION ? 0 : 5, rand);
@@ -179,9 +223,10 @@ check_reference (NdRegisterModel model, const gsize size[3], gfloat offset,
   nd_register_reference (&plan, doubles[0], doubles[1], &none, &expected);
   error = register_case_error (&c, &expected.motion, &found.motion);
   g_test_message ("from the reference %g mm, from the truth %g mm; overlap "
-                  "%g %g; residual %g %g",
+                  "%g %g; residual %g %g; iterations %u %u",
       error, register_case_error (&c, &motion, &found.motion), found.overlap,
-      expected.overlap, found.residual, expected.residual);
+      expected.overlap, found.residual, expected.residual, found.iterations,
+      expected.iterations);
   g_assert_true (found.measured && expected.measured);
   /* A step of just the tolerance is the last one in one of them. */
   g_assert_cmpint (ABS ((gint) found.iterations - (gint) expected.iterations),
@@ -201,22 +246,36 @@ check_reference (NdRegisterModel model, const gsize size[3], gfloat offset,
 static void
 test_reference (void)
 {
-  check_reference (ND_REGISTER_TRANSLATION, cube, 0, FALSE);
-  check_reference (ND_REGISTER_RIGID, cube, 0, FALSE);
-  check_reference (ND_REGISTER_AFFINE, cube, 0, FALSE);
-  check_reference (ND_REGISTER_RIGID, frame_size, 0, FALSE);
+  check_reference (ND_REGISTER_TRANSLATION, ND_REGISTER_INTENSITY, cube, 0,
+      FALSE);
+  check_reference (ND_REGISTER_RIGID, ND_REGISTER_INTENSITY, cube, 0, FALSE);
+  check_reference (ND_REGISTER_AFFINE, ND_REGISTER_INTENSITY, cube, 0, FALSE);
+  check_reference (ND_REGISTER_RIGID, ND_REGISTER_INTENSITY, frame_size, 0,
+      FALSE);
 }
 
 static void
 test_reference_offset (void)
 {
-  check_reference (ND_REGISTER_RIGID, cube, 3000, FALSE);
+  check_reference (ND_REGISTER_RIGID, ND_REGISTER_INTENSITY, cube, 3000, FALSE);
 }
 
 static void
 test_reference_holes (void)
 {
-  check_reference (ND_REGISTER_RIGID, cube, 0, TRUE);
+  check_reference (ND_REGISTER_RIGID, ND_REGISTER_INTENSITY, cube, 0, TRUE);
+}
+
+static void
+test_reference_phase (void)
+{
+  const NdRegisterMethod phase = ND_REGISTER_PHASE;
+
+  check_reference (ND_REGISTER_TRANSLATION, phase, cube, 0, FALSE);
+  check_reference (ND_REGISTER_RIGID, phase, cube, 3000, FALSE);
+  check_reference (ND_REGISTER_AFFINE, phase, cube, 0, FALSE);
+  check_reference (ND_REGISTER_RIGID, phase, frame_size, 0, FALSE);
+  check_reference (ND_REGISTER_RIGID, phase, cube, 0, TRUE);
 }
 
 /* Each kernel gives what the one for any processor gives. */
@@ -227,6 +286,7 @@ test_kernels (void)
   GRand *rand = register_case_rand (SEED);
   gfloat planes[5][64], volume[40 * 6 * 6 + ND_REGISTER_ROOM];
   gfloat sums[2][ND_REGISTER_ROW_MOMENTS], out[2][64];
+  gfloat products[2][ND_REGISTER_ROW_SUMS] = { 0 }, ones[64];
   NdRegisterRow row = { .n = 37,
     .u = -.9,
     .u_step = .05,
@@ -244,6 +304,8 @@ test_kernels (void)
   g_setenv ("NDCONV_SIMD", nd_kernels_all ()[0]->name, TRUE);
   base = nd_register_kernels ();
   g_unsetenv ("NDCONV_SIMD");
+  for (guint i = 0; i < 64; i++)
+    ones[i] = i % 5 > 0;
   for (guint p = 0; p < 5; p++) {
     for (guint i = 0; i < 64; i++)
       planes[p][i] = g_rand_double (rand);
@@ -262,6 +324,24 @@ test_kernels (void)
     (k ? fast : base)->difference (&row, sums[k]);
   for (guint i = 0; i < ND_REGISTER_ROW_SUMS; i++)
     g_assert_cmpfloat_with_epsilon (sums[0][i], sums[1][i], 1e-4);
+  for (guint k = 0; k < 2; k++) {
+    const NdPhaseRow phase = { .n = 37,
+      .reference = { volume + 240, volume + 245 },
+      .volume = { volume + 300, volume + 310 },
+      .w = ones,
+      .strides = { 1, 40, 240 },
+      .scale = { 1, .5, .3 },
+      .u = -.9,
+      .u_step = .05 };
+
+    memset (sums[k], 0, sizeof (sums[k]));
+    (k ? fast : base)->phase (&phase, sums[k], products[k]);
+  }
+  for (guint i = 0; i < ND_REGISTER_ROW_MOMENTS; i++)
+    g_assert_cmpfloat_with_epsilon (sums[0][i], sums[1][i], 1e-3);
+  for (guint i = 0; i < 6; i++)
+    g_assert_cmpfloat_with_epsilon (products[0][i], products[1][i], 1e-3);
+  g_assert_cmpfloat (sums[1][ND_REGISTER_MOMENT_WW], >, 1);
   for (guint kind = 0; kind < 2; kind++) {
     memset (out, 0, sizeof (out));
     for (guint k = 0; k < 2; k++) {
@@ -326,6 +406,52 @@ test_interpolation (void)
       g_assert_cmpfloat_with_epsilon (out[4 * 256 + 4 * 32 + x],
           sin (.4 * (x + .37)), kind ? 2e-3 : 2.5e-2);
   }
+}
+
+/* A gain that varies more than its polynomial follows: only the phase does not
+ * see it. auto takes the phase there, and intensities where they
+ * explain all. */
+static void
+test_methods (void)
+{
+  static const gsize size[3] = { 40, 40, 40 };
+  GRand *rand = register_case_rand (SEED);
+  const NdAffine none = nd_affine_identity ();
+  g_autofree gfloat *still = NULL, *moved = NULL, *uneven = NULL;
+  gdouble errors[2][3];
+  NdAffine motion;
+  RegisterCase c;
+
+  register_case_init (&c, size, spacing, rand);
+  motion = register_case_motion (&c, 2, 3, rand);
+  still = register_case_volume (&c, &none, NULL, rand, 0);
+  moved = register_case_volume (&c, &motion, NULL, rand, 0);
+  uneven = g_memdup2 (moved, count (size) * sizeof (gfloat));
+  for (gsize i = 0; i < count (size); i++)
+    uneven[i] *= 1 + .1 * sin (.2 * (i % 40)) * cos (.2 * (i / 40 % 40));
+  for (guint v = 0; v < 2; v++) {
+    for (guint method = 0; method < 3; method++) {
+      NdRegisterOptions options = default_options ();
+      NdAlgorithm *algorithm;
+      NdRegistration found;
+
+      options.settings.method = method;
+      algorithm = new_algorithm (&options, &c);
+      run (algorithm, size, still, NULL);
+      found = run (algorithm, size, v ? uneven : moved, NULL);
+      errors[v][method] = register_case_error (&c, &motion, &found.motion);
+      g_test_message ("%s gain, method %u: error %.4f mm, unexplained %.4f",
+          v ? "uneven" : "even", method, errors[v][method], found.unexplained);
+      nd_algorithm_free (algorithm);
+    }
+  }
+  g_assert_cmpfloat (errors[1][ND_REGISTER_PHASE], <,
+      errors[1][ND_REGISTER_INTENSITY] / 2);
+  g_assert_cmpfloat (errors[1][ND_REGISTER_AUTO], ==,
+      errors[1][ND_REGISTER_PHASE]);
+  g_assert_cmpfloat (errors[0][ND_REGISTER_AUTO], ==,
+      errors[0][ND_REGISTER_INTENSITY]);
+  g_rand_free (rand);
 }
 
 typedef struct
@@ -413,7 +539,7 @@ test_streams (void)
 /* A jump that the last motion is no start for, empty and equal volumes, and
  * volumes of which half is missing. */
 static void
-test_bad_volumes (void)
+check_bad_volumes (NdRegisterMethod method)
 {
   GRand *rand = register_case_rand (SEED);
   const NdAffine none = nd_affine_identity ();
@@ -427,6 +553,7 @@ test_bad_volumes (void)
   NdRegistration found;
   RegisterCase c;
 
+  options.settings.method = method;
   register_case_init (&c, cube, spacing, rand);
   motion = register_case_motion (&c, 3, 3, rand);
   far = register_case_motion (&c, 0, 0, rand);
@@ -478,6 +605,13 @@ test_bad_volumes (void)
   g_free (moved);
   g_free (half);
   g_rand_free (rand);
+}
+
+static void
+test_bad_volumes (void)
+{
+  for (guint method = 0; method < 3; method++)
+    check_bad_volumes (method);
 }
 
 /* A sector of zeros that does not move: only with a mask it does not hold the
@@ -571,6 +705,7 @@ check_size (const gsize size[3], NdRegisterModel model, GRand *rand)
   RegisterCase c;
 
   options.settings.model = model;
+  options.settings.method = ND_REGISTER_PHASE;
   register_case_init (&c, size, spacing, rand);
   algorithm = new_algorithm (&options, &c);
   for (guint v = 0; v < 3; v++) {
@@ -706,10 +841,13 @@ main (int argc, char **argv)
   g_test_add_func ("/register/small", test_small);
   g_test_add_func ("/register/large", test_large);
   g_test_add_func ("/register/changed", test_changed);
+  g_test_add_func ("/register/random", test_random);
   g_test_add_func ("/register/frames", test_frames);
   g_test_add_func ("/register/reference", test_reference);
   g_test_add_func ("/register/reference-offset", test_reference_offset);
   g_test_add_func ("/register/reference-holes", test_reference_holes);
+  g_test_add_func ("/register/reference-phase", test_reference_phase);
+  g_test_add_func ("/register/methods", test_methods);
   g_test_add_func ("/register/streams", test_streams);
   g_test_add_func ("/register/bad-volumes", test_bad_volumes);
   g_test_add_func ("/register/mask", test_mask);

@@ -261,9 +261,18 @@ GST_START_TEST (test_settings)
   fail_unless (flag_of (meta_of (out), "measured"));
   fail_unless (fabs (element_of (meta_of (out), 3)) < 1e-9);
   gst_buffer_unref (out);
+  /* Another method begins anew, too. */
+  g_object_set (element, "reference", "first", NULL);
+  gst_buffer_unref (run (h, buffer_new (22, SIZE, 0, 0)));
+  gst_util_set_object_arg (G_OBJECT (element), "method", "phase");
+  for (guint i = 0; i < 2; i++) {
+    out = run (h, buffer_new (23 + i, SIZE, 1 + i, .5));
+    fail_unless (fabs (element_of (meta_of (out), 3) - i) < .1);
+    gst_buffer_unref (out);
+  }
   /* What is wrong is refused with a warning, and the reference stays. */
   g_object_set (element, "reference", "last", NULL);
-  out = run (h, buffer_new (22, SIZE, 2, .5));
+  out = run (h, buffer_new (25, SIZE, 2, .5));
   fail_unless (fabs (element_of (meta_of (out), 3) - 1) < .15);
   gst_buffer_unref (out);
   harness_free (h);
@@ -308,6 +317,8 @@ static const gchar *const launches[] = {
   "ndtestsrc num-buffers=1 volume-size=24:24:24 ! ndregister reference=mean",
   "ndtestsrc num-buffers=4 volume-size=24:24:1 ! ndregister reference=running",
   "ndtestsrc num-buffers=4 volume-size=3:2:1 ! ndregister model=affine",
+  "ndtestsrc num-buffers=3 volume-size=24:24:24 ! ndregister method=phase",
+  "ndtestsrc num-buffers=3 volume-size=24:24:24 ! ndregister method=intensity",
   "ndtestsrc num-buffers=4 volume-size=16:16:16 ! ndregister ! ndregister "
   "reference=previous",
   "ndtestsrc num-buffers=2 volume-size=320:240:1 ! ndregister",

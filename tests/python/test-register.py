@@ -65,6 +65,10 @@ def check_stream():
     own = stream.copy()
     assert ndconv.register(own, spacing=(3, 2, 1.5), out=own)[0] is own
     assert numpy.array_equal(own, still)
+    for method in ("auto", "phase", "intensity"):
+        other, _ = ndconv.register(stream, spacing=(3, 2, 1.5), method=method)
+        assert numpy.abs(other - still)[:, 4:-4, 4:-4, 4:-4].max() < 8
+        assert (method == "phase") != numpy.array_equal(other, still)
     nothing, motions = ndconv.register(stream, moves=False, reference=2)
     assert nothing is None
     assert [m.measured for m in motions] == [False, False, True, True]
@@ -97,6 +101,8 @@ def check_errors():
                  reference="last")
     check_raises(error, "translation, rigid, affine", ndconv.register, frame,
                  model="dense")
+    check_raises(error, "auto, phase, intensity", ndconv.register, frame,
+                 method="fft")
     check_raises(error, "name each of them", ndconv.register, frame, axes="xy0")
     check_raises(error, "0 to 0", ndconv.register, frame, channel=1)
     check_raises(error, "spacing is", ndconv.register, frame, spacing=(1, 0))

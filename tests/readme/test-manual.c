@@ -114,6 +114,7 @@ static const struct
       "median percentile minimum maximum erode dilate open close tophat "
       "blackhat gradient" },
   { "GstNdRegisterMask", "none nonzero" },
+  { "GstNdRegisterMethod", "auto phase intensity" },
   { "GstNdRegisterModel", "translation rigid affine" },
   { "GstNdRegisterOutput", "volume none" },
   { "GstNdResponse",
