@@ -4,6 +4,7 @@
 #include "analysis/bmode.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -205,11 +206,10 @@ nd_bmode_init (NdBmode *self, const NdBmodeSettings *settings,
   else if (self->filters)
     design_low_pass (self->is_complex ? cutoff : MIN (cutoff, cycles),
         self->is_complex ? 1 : 2, self->taps);
-  self->gain = g_try_new (gdouble, self->out.size[0]);
-  self->mixer = g_try_new (gdouble, 2 * in->size[0]);
-  if (!self->gain || !self->mixer) {
-    g_set_error_literal (error, ND_ERROR, ND_ERROR_MEMORY,
-        "Not enough memory for one line of samples: use smaller volumes");
+  self->gain = nd_memory_new (self->out.size[0], sizeof (gdouble), error);
+  if (self->gain)
+    self->mixer = nd_memory_new (in->size[0], 2 * sizeof (gdouble), error);
+  if (!self->mixer) {
     nd_bmode_clear (self);
     return FALSE;
   }

@@ -267,7 +267,10 @@ update (NdCpuNoise *self, NoiseComponent *component)
   NdNoiseFound found;
 
   if (get_given (&self->settings, &found)) {
-    if (memcmp (&found, &component->found, sizeof (found)) == 0)
+    const NdNoiseFound *now = &component->found;
+
+    if (found.gain == now->gain && found.constant == now->constant
+        && found.sigma == now->sigma && found.certainty == now->certainty)
       return;
   } else {
     found = nd_noise_median_fit (self->settings.noise, component->estimates, n);
@@ -293,14 +296,13 @@ noise_push (NdAlgorithm *algorithm, const NdSamples *volume, GError **error)
   for (gsize c = 0; c < self->shape.components; c++) {
     NoiseComponent *component = &self->components[c];
     gfloat *in = get_volume (self, component, self->pushed);
-    NdNoiseFound given;
 
     nd_samples_read (volume, &self->shape, self->type, c, in);
     if (component->map)
       nd_sigma_map_add (component->map, in, self->pushed);
     else if (component->spectra)
       measure_spectrum (self, component);
-    else if (component->inner && !get_given (&self->settings, &given))
+    else if (component->inner)
       component->estimates[self->pushed % ND_DENOISE_MAX_ESTIMATES] =
           estimate (self, in);
   }
@@ -510,11 +512,12 @@ init_noise_component (NdCpuNoise *self, NoiseComponent *component,
   const gsize bytes = nd_size_mul (self->before + self->after + 1,
       self->samples, sizeof (gfloat));
 
-  component->volumes = g_try_malloc (bytes);
-  if (!component->volumes) {
-    nd_memory_set_error (error, bytes);
+  /* Those of the other components count, too. */
+  if (!nd_memory_check (nd_size_mul (bytes, self->shape.components, 1), error))
     return FALSE;
-  }
+  component->volumes = nd_memory_new (bytes, 1, error);
+  if (!component->volumes)
+    return FALSE;
   if (is_kept)
     return TRUE;
   if (self->settings.has_map) {
@@ -549,10 +552,8 @@ nd_cpu_noise_new (const NdDenoiseSettings *settings,
   self->samples = nd_size_mul (shape->size[0], shape->size[1], shape->size[2]);
   nd_denoise_window (settings, &self->before, &self->after);
   self->components = g_new0 (NoiseComponent, shape->components);
-  self->numbers =
-      g_try_malloc (nd_size_mul (self->samples, sizeof (gfloat), 1));
+  self->numbers = nd_memory_new (self->samples, sizeof (gfloat), error);
   if (!self->numbers) {
-    nd_memory_set_error (error, self->samples);
     noise_free (&self->parent);
     return NULL;
   }

@@ -343,7 +343,15 @@ nd_cpu_scan_new (const NdScan *scan, NdSampleType type, gint device_id,
   self->is_cubic = scan->settings.interpolation == ND_INTERPOLATION_CUBIC;
   self->samples =
       nd_size_mul (scan->out.size[0], scan->out.size[1], scan->out.size[2]);
-  if (!lay_out (self) || !scan_allocate (self)) {
+  if (!lay_out (self)) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "The volume has too many samples to be converted, %" G_GSIZE_FORMAT
+        ":%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ": use smaller ones",
+        self->in.size[0], self->in.size[1], self->in.size[2]);
+    nd_cpu_scan_free (&self->parent);
+    return NULL;
+  }
+  if (!scan_allocate (self)) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "Not enough memory to convert %" G_GSIZE_FORMAT
         " samples: set a larger spacing or a smaller size",
@@ -351,6 +359,8 @@ nd_cpu_scan_new (const NdScan *scan, NdSampleType type, gint device_id,
     nd_cpu_scan_free (&self->parent);
     return NULL;
   }
+  for (gsize i = 0; i < ND_BEAM_ROOM; i++)
+    self->at[self->samples + i] = self->outside;
   for (gsize c = 0; c < self->in.components; c++)
     for (gsize i = 0; i < self->floats; i++)
       self->volume[c * self->floats + i] = self->border_value;

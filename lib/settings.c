@@ -95,12 +95,15 @@ find_row (const gchar *name, guint *part, GError **error)
 {
   g_autoptr (GString) names = g_string_new (NULL);
 
+  guint end = G_N_ELEMENTS (parts);
+
   *part = 0;
   if (g_str_has_prefix (name, REGISTER_PREFIX)) {
     name += strlen (REGISTER_PREFIX);
     *part = REGISTRAR;
+    end = REGISTRAR + 1;
   }
-  for (; *part < G_N_ELEMENTS (parts); (*part)++) {
+  for (; *part < end; (*part)++) {
     for (guint i = 0; i < *parts[*part].n; i++) {
       const NdSetting *row = &parts[*part].rows[i];
 

@@ -190,6 +190,13 @@ nd_time_filters (const NdFilters *filters, const NdSettings *settings,
   return measure (&work, seconds, cancelled, timing, error);
 }
 
+static void
+denoiser_clear (NdDenoiserSettings *settings)
+{
+  nd_settings_clear (nd_denoiser_settings, nd_n_denoiser_settings, settings);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdDenoiserSettings, denoiser_clear)
+
 /* Reads "NAME=VALUE,NAME=VALUE", settings of nddenoise. */
 static gboolean
 read_denoiser (const gchar *text, NdDenoiserSettings *settings, GError **error)
@@ -216,6 +223,17 @@ read_denoiser (const gchar *text, NdDenoiserSettings *settings, GError **error)
       return FALSE;
   }
   return TRUE;
+}
+
+/* A file is loaded by the element only. */
+static gboolean
+check_map (const NdDenoiserSettings *settings, GError **error)
+{
+  if (g_strcmp0 (settings->sigma_map, "none") == 0)
+    return TRUE;
+  g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "The time of nddenoise is measured without sigma-map");
+  return FALSE;
 }
 
 static gboolean
@@ -251,7 +269,7 @@ nd_time_denoiser (const gchar *options, const NdSettings *settings,
     NdTiming *timing, GError **error)
 {
   const NdSettings *s = nd_settings_or_default (settings);
-  NdDenoiserSettings denoiser = { 0 };
+  g_auto (NdDenoiserSettings) denoiser = { 0 };
   NdDenoiseBorders borders;
   guint before;
   g_auto (Work) work = { .step = step_algorithm };
@@ -263,7 +281,8 @@ nd_time_denoiser (const gchar *options, const NdSettings *settings,
   nd_settings_init (nd_denoiser_settings, nd_n_denoiser_settings, &denoiser);
   if (!nd_volumes_init (&in, volume, "The volume", FALSE, error)
       || !read_denoiser (options, &denoiser, error)
-      || !check_type (in.type, error) || !(backend = find_denoiser (s, error)))
+      || !check_map (&denoiser, error) || !check_type (in.type, error)
+      || !(backend = find_denoiser (s, error)))
     return FALSE;
   in.volumes = 1;
   borders = (NdDenoiseBorders){ denoiser.border, denoiser.time_border,

@@ -100,7 +100,28 @@ denoise_settings (const GstNdTemporalSettings *settings)
 static gboolean
 has_map (const NdDenoiserSettings *settings)
 {
-  return g_strcmp0 (settings->sigma_map, "none") != 0;
+  return settings->sigma_map && *settings->sigma_map
+      && strcmp (settings->sigma_map, "none") != 0;
+}
+
+/* Whether the map is a file. */
+static gboolean
+has_map_file (const NdDenoiserSettings *settings)
+{
+  return has_map (settings) && strcmp (settings->sigma_map, "auto") != 0;
+}
+
+/* Whether the noise is estimated from the stream. */
+static gboolean
+estimates (const NdDenoiserSettings *settings)
+{
+  const NdDenoiseSettings *denoise = &settings->denoise;
+
+  if (has_map (settings))
+    return !has_map_file (settings);
+  if (denoise->noise == ND_NOISE_POISSON)
+    return denoise->gain == 0;
+  return denoise->noise == ND_NOISE_CORRELATED || denoise->sigma == 0;
 }
 
 static gboolean
@@ -147,6 +168,13 @@ gst_nd_denoise_check_input (GstNdTemporal *self,
     g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
         "The video is interlaced, and fields are not denoised: put "
         "'deinterlace' before nddenoise");
+  else if (has_map_file (&denoise_settings (settings)->own) && in->n_planes > 1
+      && memcmp (in->planes[0].size, in->planes[1].size,
+             sizeof (in->planes[0].size))
+          != 0)
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_FORMAT,
+        "sigma-map=FILE needs planes of one size: put videoconvert before "
+        "nddenoise, or use sigma-map=auto");
   else
     return TRUE;
   return FALSE;
@@ -238,7 +266,7 @@ denoise_make_plane (const GstNdTemporalBuild *build,
   g_autoptr (NdBank) bank = NULL;
 
   denoise.has_map = has_map (&settings->own);
-  if (denoise.has_map && g_strcmp0 (settings->own.sigma_map, "auto") != 0) {
+  if (has_map_file (&settings->own)) {
     bank =
         load_map (settings->own.sigma_map, build->in.planes[plane].size, error);
     if (!bank)
@@ -258,7 +286,7 @@ set_window (GstNdAlgorithm *denoise, const Settings *settings)
 
   nd_denoise_window (&settings->own.denoise, &before, &after);
   gst_nd_algorithm_set_window (denoise, before, after,
-      settings->own.denoise.sigma == 0 ? ND_DENOISE_MAX_ESTIMATES : 0);
+      estimates (&settings->own) ? ND_DENOISE_MAX_ESTIMATES : 0);
 }
 
 static GstNdProcessor *

@@ -160,6 +160,7 @@ check_map (guint n, gdouble value, const gchar *words)
         G_TYPE_DOUBLE, &certainty, NULL);
     fail_unless (fabs (sigma - 22) < 1e-9, "%g", sigma);
     fail_unless_equals_float (certainty, 1);
+    gst_object_unref (pipeline);
   }
   fail_unless (remove (path) == 0 && remove (folder) == 0);
 }

@@ -19,7 +19,7 @@ static const struct
 } plugins[] = {
   { "ndconv",
       { "ndbmode", "ndconv2d", "ndconv3d", "ndconv4dtemporal", "nddenoise",
-          "ndregister", "ndscanconvert", "ndstack", "ndstructure",
+          "ndrank", "ndregister", "ndscanconvert", "ndstack", "ndstructure",
           "ndtestsrc" } },
   { "ndfile", { "nddemux", "ndfilesink", "ndfilesrc" } },
   { "ndview", { "ndview" } },

@@ -162,6 +162,8 @@ test_refused (void)
   expect_refused ("uint8", size, "", &cancelled, ND_ERROR_CANCELLED, "cancel");
   expect_refused ("int32", size, "", NULL, ND_ERROR_FORMAT, "int32");
   expect_refused ("uint8", size, "speed=9", NULL, ND_ERROR_SETTINGS, "speed");
+  expect_refused ("uint8", size, "sigma-map=auto", NULL, ND_ERROR_SETTINGS,
+      "without sigma-map");
   expect_refused ("uint8", size, "quality", NULL, ND_ERROR_SETTINGS, "quality");
   expect_refused ("uint8", size, "latency=99", NULL, ND_ERROR_SETTINGS,
       "latency");
