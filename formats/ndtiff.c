@@ -235,6 +235,8 @@ read_index (NdTiff *self, gboolean keep, GError **error)
 
   if (!input)
     return FALSE;
+  if (size == 0)
+    return refuse_index (self, "it is empty", error);
   if (size > ND_TEXT_MAX)
     return refuse_index (self, "it has more than 64 MiB", error);
   if (!nd_list_set_size (bytes, size))
@@ -251,7 +253,7 @@ read_index (NdTiff *self, gboolean keep, GError **error)
       break;
     }
   }
-  return self->entries->len > 0 || refuse_index (self, "it is empty", error);
+  return TRUE;
 }
 
 /* Planes */
