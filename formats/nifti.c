@@ -285,13 +285,14 @@ parse_geometry (NdHeader *header, const nifti_2_header *wide)
   set_centred (geometry, wide, spacing);
 }
 
-/* The file of the samples of a pair: .img or .img.gz beside .hdr or .hdr.gz. */
+/* The file of the samples of a pair: .img beside .hdr, .img.gz beside .hdr.gz,
+ * as nibabel writes them, or else the other one. */
 static gboolean
 find_samples (NdHeader *header, const gchar *path, GError **error)
 {
   static const gchar *const endings[] = { ".hdr", ".hdr.gz", ".HDR" };
   g_autofree gchar *base = g_path_get_basename (path), *packed = NULL;
-  g_autofree gchar *name = NULL, *found = NULL;
+  g_autofree gchar *name = NULL;
 
   for (guint i = 0; i < G_N_ELEMENTS (endings) && !name; i++) {
     if (g_str_has_suffix (base, endings[i]))
@@ -307,12 +308,15 @@ find_samples (NdHeader *header, const gchar *path, GError **error)
     return FALSE;
   }
   packed = g_strconcat (name, ".gz", NULL);
-  found = nd_header_beside (path, packed, NULL);
-  header->compressed = found && g_file_test (found, G_FILE_TEST_EXISTS);
-  g_free (found);
-  found = nd_header_beside (path, name, NULL);
-  if (found && g_file_test (found, G_FILE_TEST_EXISTS))
-    header->compressed = FALSE;
+  header->compressed = g_str_has_suffix (base, ".gz");
+  for (guint i = 0; i < 2; i++) {
+    g_autofree gchar *found =
+        nd_header_beside (path, header->compressed ? packed : name, NULL);
+
+    if (found && g_file_test (found, G_FILE_TEST_EXISTS))
+      break;
+    header->compressed = i == 0 && !header->compressed;
+  }
   return nd_header_add_file (header, path, header->compressed ? packed : name,
       error);
 }
@@ -321,10 +325,15 @@ find_samples (NdHeader *header, const gchar *path, GError **error)
 static void
 warn_of_matrix (NdHeader *header, const gchar *path)
 {
-  g_autofree gchar *name =
-      g_strdup_printf ("%.*s.mat", (gint) MAX (strlen (path), 4) - 4, path);
+  const gboolean packed = g_str_has_suffix (path, ".hdr.gz");
+  const gsize ending = packed ? 7 : 4;
+  g_autofree gchar *name = NULL;
 
-  if (g_str_has_suffix (path, ".hdr") && g_file_test (name, G_FILE_TEST_EXISTS))
+  if (!packed && !g_str_has_suffix (path, ".hdr"))
+    return;
+  name = g_strdup_printf ("%.*s.mat%s", (gint) (strlen (path) - ending), path,
+      packed ? ".gz" : "");
+  if (g_file_test (name, G_FILE_TEST_EXISTS))
     nd_header_warn (header,
         "The transform of \"%s\" that SPM has in \"%s\" is not read: nibabel "
         "(with SciPy) reads it and writes NIfTI",

@@ -465,7 +465,8 @@ nd_holds_lost (const NdTarget *target, const NdRecording *recording,
   if (lost == 0)
     return NULL;
   if (lost & HOLDS_FIELDS)
-    number = g_strdup_printf ("%u fields", count_fields (source));
+    number = g_strdup_printf ("%u field%s", count_fields (source),
+        count_fields (source) == 1 ? "" : "s");
   names = target_list (lost, "the ", number);
   return g_strdup_printf ("\"%s\" does not hold %s of the recording: .nrrd, "
                           ".mha and .nii do",

@@ -253,12 +253,14 @@ row_bytes (const NdTiffPages *pages, gsize samples, gsize n)
                                   : n * samples * pages->width;
 }
 
-/* The same as copy_row() for samples of some bits, the highest ones first. */
+/* The same as copy_row() for samples of some bits, the highest ones first. With
+ * predictor 2 they are differences from the pixel before, modulo 2^bits. */
 static void
 unpack_row (const NdTiffPages *pages, guint8 *to, gsize stride,
     const guint8 *from, gsize samples, gsize n)
 {
   const guint bits = pages->page.bits;
+  const guint16 mask = (1u << bits) - 1;
   guint32 pending = 0;
   guint have = 0;
 
@@ -271,7 +273,14 @@ unpack_row (const NdTiffPages *pages, guint8 *to, gsize stride,
       have += 8;
     }
     have -= bits;
-    sample = pending >> have & ((1u << bits) - 1);
+    sample = pending >> have & mask;
+    if (pages->differences && i >= samples) {
+      guint16 before = place[-(gssize) stride];
+
+      if (pages->width == 2)
+        memcpy (&before, place - stride, 2);
+      sample = (sample + before) & mask;
+    }
     if (pages->width == 1)
       *place = sample;
     else
@@ -399,28 +408,47 @@ read_contiguous (NdTiffPages *pages, guint64 number, guint8 *slice,
   return TRUE;
 }
 
-gboolean
-nd_tiff_pages_read (NdTiffPages *pages, guint64 page, guint8 *slice,
-    gsize stride)
+/* Takes the predictor from libtiff, which refuses it for samples of some
+ * bits. */
+static void
+take_predictor (NdTiffPages *pages)
+{
+  guint16 predictor = PREDICTOR_NONE;
+
+  pages->differences = is_packed (&pages->page)
+      && TIFFGetField (pages->library, TIFFTAG_PREDICTOR, &predictor)
+      && predictor == PREDICTOR_HORIZONTAL
+      && TIFFSetField (pages->library, TIFFTAG_PREDICTOR, PREDICTOR_NONE);
+}
+
+static gboolean
+read_directory (NdTiffPages *pages, guint64 page, guint8 *slice, gsize stride)
 {
   const guint64 depth = pages->page.depth;
   NdTiffPage found;
 
+  if (!nd_tiff_pages_go_to (pages, page / depth)
+      || !read_page (pages->library, &found)
+      || !nd_tiff_pages_are_alike (&found, &pages->page))
+    return FALSE;
+  take_predictor (pages);
+  return TIFFIsTiled (pages->library)
+      ? read_tiles (pages, slice, stride, page % depth)
+      : read_strips (pages, slice, stride);
+}
+
+gboolean
+nd_tiff_pages_read (NdTiffPages *pages, guint64 page, guint8 *slice,
+    gsize stride)
+{
   *pages->message = '\0';
   if (page >= nd_tiff_pages_count (pages)) {
     g_strlcpy (pages->message, "the file has no page for it",
         sizeof (pages->message));
     return FALSE;
   }
-  if (pages->contiguous) {
-    if (read_contiguous (pages, page, slice, stride))
-      return TRUE;
-  } else if (nd_tiff_pages_go_to (pages, page / depth)
-      && read_page (pages->library, &found)
-      && nd_tiff_pages_are_alike (&found, &pages->page)
-      && (TIFFIsTiled (pages->library)
-              ? read_tiles (pages, slice, stride, page % depth)
-              : read_strips (pages, slice, stride)))
+  if (pages->contiguous ? read_contiguous (pages, page, slice, stride)
+                        : read_directory (pages, page, slice, stride))
     return TRUE;
   if (!*pages->message)
     g_strlcpy (pages->message, "its page is truncated or damaged",

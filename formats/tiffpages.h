@@ -37,7 +37,9 @@ typedef struct
                          @images pages, one after the other, in the byte order
                          of the file; 0: each page has a directory */
   guint64 images;
-  guint8 *strip; /* or a tile, or NULL */
+  gboolean differences; /* samples of some bits have predictor 2, which libtiff
+                           does not undo */
+  guint8 *strip;        /* or a tile, or NULL */
   gsize strip_size;
 } NdTiffPages;
 

@@ -366,9 +366,11 @@ parse_old_array (NdZarrArray *array, JsonObject *object, GError **error)
       || !parse_fill (array, object, error)
       || !parse_separator (array, object, "dimension_separator", '.', error))
     return FALSE;
-  if (order && strcmp (order, "C") != 0)
+  if (order && strcmp (order, "C") != 0) {
+    array->encoded = TRUE;
     return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
-        "Its chunks have another order than C: store it with order=\"C\"");
+        "Its chunks have another order than C");
+  }
   if (!is_nothing (object, "filters")) {
     const gchar *id =
         get_text (element_object (get_array (object, "filters"), 0), "id");

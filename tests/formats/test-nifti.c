@@ -266,6 +266,43 @@ test_pair (void)
   }
 }
 
+/* If both files of samples are there, the header has the one that is compressed
+ * as it is: what nibabel writes and reads. */
+static void
+test_pairs_of_one_name (void)
+{
+  g_autofree gchar *plain = file_path ("p.img");
+  g_autofree gchar *packed = file_path ("p.img.gz");
+  const gint16 values[2] = { 3, 5 };
+
+  for (guint i = 0; i < 2; i++) {
+    struct nifti_1_header header = sound_header ();
+    g_autofree gchar *path = file_path (i ? "p.hdr.gz" : "p.hdr");
+    g_autoptr (GByteArray) bytes = NULL;
+    g_autoptr (NdReader) reader = NULL;
+    gint16 samples[12];
+
+    memcpy (header.magic, "ni1", 4);
+    header.vox_offset = 0;
+    bytes = sound_file (&header);
+    memcpy (bytes->data + 352, &values[0], 2);
+    put_file (plain, bytes->data + 352, bytes->len - 352);
+    memcpy (bytes->data + 352, &values[1], 2);
+    put_gzip (packed, bytes->data + 352, bytes->len - 352);
+    if (i)
+      put_gzip (path, &header, sizeof (header));
+    else
+      put_file (path, &header, sizeof (header));
+    reader = nd_reader_open (path, NULL, NULL);
+    g_assert_nonnull (reader);
+    g_assert_true (nd_reader_read (reader, samples, NULL));
+    g_assert_cmpint (samples[0], ==, values[i]);
+    g_remove (path);
+    g_remove (plain);
+    g_remove (packed);
+  }
+}
+
 static void
 test_types (void)
 {
@@ -879,6 +916,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nifti/vectors", test_vectors);
   g_test_add_func ("/nifti/spectrum", test_spectrum);
   g_test_add_func ("/nifti/pair", test_pair);
+  g_test_add_func ("/nifti/pairs-of-one-name", test_pairs_of_one_name);
   g_test_add_func ("/nifti/dimensions", test_dimensions);
   g_test_add_func ("/nifti/types", test_types);
   g_test_add_func ("/nifti/offset", test_offset);

@@ -416,7 +416,7 @@ test_long_fields (void)
   nd_writer_set_source (writer, source, 0);
   write_volumes (writer, data, 0, 2);
   g_assert_true (nd_writer_finish (writer, &error));
-  g_assert_nonnull (strstr (nd_writer_warning (writer), "1 fields"));
+  g_assert_nonnull (strstr (nd_writer_warning (writer), "1 field"));
   g_autoptr (NdReader) reader = nd_reader_open (path, NULL, &error);
   g_assert_no_error (error);
   g_assert_null (nd_metadata_get (nd_reader_metadata (reader), "long"));

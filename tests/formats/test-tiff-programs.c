@@ -11,6 +11,7 @@
 
 #include <glib/gstdio.h>
 #include <tiffio.h>
+#include <zlib.h>
 
 #define X 4
 #define Y 3
@@ -347,6 +348,59 @@ test_bits (void)
   }
 }
 
+/* Such samples with predictor 2: differences modulo 2^bits of neighbours. */
+static void
+test_differences (void)
+{
+  g_autofree gchar *path = file_path ("differences.tif");
+
+  for (guint bits = 1; bits < 16; bits++) {
+    const guint samples = bits % 2 ? 1 : 3, mask = (1u << bits) - 1;
+    const guint n = PIXELS * samples;
+    const gsize row = (X * samples * bits + 7) / 8;
+    g_autofree guint8 *packed = g_malloc0 (row * Y);
+    g_autofree gdouble *numbers = NULL;
+    g_autoptr (NdReader) reader = NULL;
+    guint8 strip[1024];
+    uLongf size = sizeof (strip);
+    gsize found;
+    TIFF *tiff;
+
+    if (bits == 8)
+      continue;
+    for (guint i = 0; i < n; i++) {
+      const gboolean first = i % (X * samples) < samples;
+      const guint sample = i * 2654435761u >> 16;
+      const guint before = first ? 0 : (i - samples) * 2654435761u >> 16;
+
+      for (guint bit = 0; bit < bits; bit++) {
+        const gsize at = i % (X * samples) * bits + bit;
+
+        if (((sample - before) & mask) >> (bits - 1 - bit) & 1)
+          packed[i / (X * samples) * row + at / 8] |= 0x80 >> at % 8;
+      }
+    }
+    g_assert_cmpint (compress (strip, &size, packed, row * Y), ==, Z_OK);
+    tiff = TIFFOpen (path, "w");
+    TIFFSetField (tiff, TIFFTAG_IMAGEWIDTH, X);
+    TIFFSetField (tiff, TIFFTAG_IMAGELENGTH, Y);
+    TIFFSetField (tiff, TIFFTAG_BITSPERSAMPLE, bits);
+    TIFFSetField (tiff, TIFFTAG_SAMPLESPERPIXEL, samples);
+    TIFFSetField (tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    TIFFSetField (tiff, TIFFTAG_ROWSPERSTRIP, Y);
+    TIFFSetField (tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
+    TIFFSetField (tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
+    g_assert_cmpint (TIFFWriteRawStrip (tiff, 0, strip, size), ==, size);
+    TIFFClose (tiff);
+    reader = open_file (path);
+    assert_size (reader, 1, 1, Y, X, samples);
+    numbers = read_numbers (reader, &found);
+    g_assert_cmpuint (found, ==, n);
+    for (guint i = 0; i < n; i++)
+      g_assert_cmpfloat (numbers[i], ==, (i * 2654435761u >> 16) & mask);
+  }
+}
+
 /* Several slices in the tiles of a directory, and in one tile. */
 static void
 test_depth (void)
@@ -515,6 +569,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slices-of-page", test_slices_of_page);
   g_test_add_func ("/advice", test_advice);
   g_test_add_func ("/bits", test_bits);
+  g_test_add_func ("/differences", test_differences);
   g_test_add_func ("/depth", test_depth);
   g_test_add_func ("/stack", test_stack);
   status = g_test_run ();

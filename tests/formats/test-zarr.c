@@ -259,7 +259,7 @@ static const struct
       "integers or floats", ND_ERROR_FORMAT },
   { "{\"zarr_format\": 2, \"shape\": [2, 3], \"chunks\": [2, 3], \"dtype\": "
     "\"|u1\", \"order\": \"F\"}",
-      "order", ND_ERROR_FORMAT },
+      "than C; python3 -c \"import sys, zarr", ND_ERROR_FORMAT },
   { "{\"zarr_format\": 2, \"shape\": [2, 3], \"chunks\": [2, 3], \"dtype\": "
     "\"|u1\", \"compressor\": {\"id\": \"lzma\"}}",
       "lzma", ND_ERROR_FORMAT },
