@@ -525,6 +525,30 @@ settle_axes (NdFileNames *names, NdHeader *header, const gchar *const *channels,
   return ok;
 }
 
+static void
+refuse_folder (const gchar *path, GError **error)
+{
+  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
+  g_autofree gchar *first = NULL, *advice = NULL;
+  const gchar *name;
+
+  while (folder && (name = g_dir_read_name (folder))) {
+    g_autofree gchar *inside = g_build_filename (path, name, NULL);
+
+    if (*name != '.' && (!first || strcmp (name, first) < 0)
+        && g_file_test (inside, G_FILE_TEST_IS_DIR)) {
+      g_free (first);
+      first = g_strdup (name);
+    }
+  }
+  if (first)
+    advice = g_strdup_printf (": name a folder in it, such as \"%s\"", first);
+  g_set_error (error, ND_ERROR, ND_ERROR_OPEN_READ,
+      "\"%s\" is a folder without OME-Zarr, pictures of DICOM or several "
+      "files whose names differ in numbers, like img_0001.tif%s",
+      path, advice ? advice : "");
+}
+
 gboolean
 nd_file_names_find (NdFileNames *names, NdHeader *header, const gchar *path,
     const gchar *const *channels, GError **error)
@@ -538,14 +562,13 @@ nd_file_names_find (NdFileNames *names, NdHeader *header, const gchar *path,
   if (!list_files (names, path, pattern, error))
     return FALSE;
   choose_kind (names, header, path);
-  if (names->files->len < (is_folder ? 2u : 1u)) {
-    g_set_error (error, ND_ERROR,
-        is_folder ? ND_ERROR_OPEN_READ : ND_ERROR_NOT_FOUND,
-        is_folder
-            ? "\"%s\" is a folder without OME-Zarr, pictures of DICOM or "
-              "several files whose names differ in numbers, like img_0001.tif"
-            : "No file has a name like \"%s\" with a number for %%d",
-        path);
+  if (is_folder && names->files->len < 2) {
+    refuse_folder (path, error);
+    return FALSE;
+  }
+  if (names->files->len < 1) {
+    g_set_error (error, ND_ERROR, ND_ERROR_NOT_FOUND,
+        "No file has a name like \"%s\" with a number for %%d", path);
     return FALSE;
   }
   return settle_axes (names, header, channels, error);

@@ -531,6 +531,12 @@ read_header (Tiff *tiff, NdHeader *header, NdInput *input, const gchar *path,
         quoted);
     return FALSE;
   }
+  if (tiff->pages.predicted)
+    nd_header_warn (header,
+        "\"%s\" has a predictor, but no compression: as in libtiff and ImageJ, "
+        "its samples are those that it has; tifffile takes them for "
+        "differences",
+        path);
   if (others > 0)
     nd_header_warn (header,
         "%" G_GUINT64_FORMAT " pages of \"%s\" have another size or type than "

@@ -11,8 +11,11 @@
 /* Values lie in the entries themselves up to this size in all. */
 #define SLACK (64 * 1024)
 
-/* Offsets and sizes of strips and tiles, which have 8 bytes in memory. */
+#define COMPRESSION 259
+#define PREDICTOR 317
 #define STACK 33629
+
+/* Offsets and sizes of strips and tiles, which have 8 bytes in memory. */
 #define STRIP_OFFSETS 273
 #define STRIP_SIZES 279
 #define TILE_OFFSETS 324
@@ -85,6 +88,16 @@ note_stack (NdTiffDirectories *directories, const guint8 *entry)
   directories->places = tiff_directory_get (directories, entry + 8, 4);
 }
 
+/* The value of the entry, if it has the tag. */
+static void
+note_value (const NdTiffDirectories *directories, const guint8 *entry,
+    guint tag, guint *value)
+{
+  if (tiff_directory_get (directories, entry, 2) == tag)
+    *value = tiff_directory_get (directories,
+        entry + (directories->wide ? 12 : 8), 2);
+}
+
 gboolean
 nd_tiff_directories_next (NdTiffDirectories *directories, guint64 *offset,
     guint64 most)
@@ -94,6 +107,7 @@ nd_tiff_directories_next (NdTiffDirectories *directories, guint64 *offset,
   const guint64 size = nd_input_size (directories->input);
   guint8 bytes[20];
   guint64 at = *offset, bytes_left = MIN (4 * size + SLACK, most), n;
+  guint compression = 1, predictor = 1;
 
   if (!tiff_directory_read_at (directories, at, bytes, count_size))
     return FALSE;
@@ -111,8 +125,12 @@ nd_tiff_directories_next (NdTiffDirectories *directories, guint64 *offset,
       return FALSE;
     bytes_left -= value;
     note_stack (directories, bytes);
+    note_value (directories, bytes, COMPRESSION, &compression);
+    note_value (directories, bytes, PREDICTOR, &predictor);
     at += entry_size;
   }
+  if (compression == 1 && predictor > 1)
+    directories->predicted = TRUE;
   if (!tiff_directory_read_at (directories, at, bytes,
           directories->wide ? 8 : 4))
     return FALSE;

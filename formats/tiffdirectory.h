@@ -17,6 +17,7 @@ typedef struct
   gboolean big_endian;
   guint64 planes; /* of a stack of MetaMorph, in one directory; 0: it is none */
   guint64 places; /* where it has the places and times of its planes */
+  gboolean predicted; /* one has a predictor, but no compression */
 } NdTiffDirectories;
 
 /* Gives the offset of the first directory. FALSE if it is no TIFF file. */

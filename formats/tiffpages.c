@@ -202,6 +202,7 @@ read_directories (NdTiffPages *pages, guint64 *others)
     if (!add_directory (pages, current, others))
       return FALSE;
   }
+  pages->predicted = directories.predicted;
   if (directories.planes > 1 && directories.planes <= G_MAXUINT32
       && pages->offsets->len == 1 && pages->page.depth == 1
       && pages->page.compression == COMPRESSION_NONE) {

@@ -31,6 +31,7 @@ typedef struct
   NdTiffPage page;
   guint64 places;     /* of a stack of MetaMorph, whose planes are slices of its
                          directory: 24 bytes each; 0: it is none */
+  gboolean predicted; /* see NdTiffDirectories */
   NdList *offsets;    /* guint64: of the directories of the pages */
   gsize width;        /* bytes of a stored sample; set by the caller */
   guint64 contiguous; /* set by the caller: the place of the samples of

@@ -377,9 +377,19 @@ static void
 test_refused (void)
 {
   g_autofree gchar *series = make_series ("refused");
-  gchar name[64];
+  gchar name[512];
 
   assert_refused (series, ND_ERROR_OPEN_READ, "names differ in numbers");
+  for (guint i = 2; i-- > 0;) {
+    /* Positions of Micro-Manager. */
+    g_snprintf (name, sizeof (name), "%s/Pos%u", series, i);
+    g_assert_cmpint (g_mkdir (name, 0777), ==, 0);
+  }
+  assert_refused (series, ND_ERROR_OPEN_READ, "in it, such as \"Pos0\"");
+  for (guint i = 0; i < 2; i++) {
+    g_snprintf (name, sizeof (name), "%s/Pos%u", series, i);
+    g_assert_cmpint (g_rmdir (name), ==, 0);
+  }
   put_part (series, "one.nrrd", 1, 0, 0);
   assert_refused (series, ND_ERROR_OPEN_READ, "names differ in numbers");
   for (guint i = 0; i < 10; i++) {

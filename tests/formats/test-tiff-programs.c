@@ -401,6 +401,40 @@ test_differences (void)
   }
 }
 
+/* libtiff and ImageJ ignore the predictor of samples that are not compressed;
+ * tifffile and Bio-Formats do not. */
+static void
+test_stray_predictor (void)
+{
+  const guint16 samples[PIXELS] = { 100, 100 };
+  g_autofree gchar *path = file_path ("stray.tif");
+
+  for (guint wide = 0; wide < 2; wide++) {
+    for (guint predictor = 1; predictor < 3; predictor++) {
+      g_autofree gchar *bytes = NULL;
+      g_autoptr (NdReader) reader = NULL;
+      gsize n;
+
+      put_tiff (path, (Kind){ .mode = wide ? "w8" : "w" }, samples);
+      g_assert_true (g_file_get_contents (path, &bytes, &n, NULL));
+      for (gsize at = 0; at + 14 < n; at++) {
+        const guint16 head[] = { TIFFTAG_SAMPLESPERPIXEL, TIFF_SHORT };
+        const guint16 tag = TIFFTAG_PREDICTOR, value = predictor;
+
+        if (memcmp (bytes + at, head, 4) == 0) {
+          memcpy (bytes + at, &tag, 2);
+          memcpy (bytes + at + (wide ? 12 : 8), &value, 2);
+        }
+      }
+      put_file (path, bytes, n);
+      reader = open_file (path);
+      g_assert_cmpfloat (read_number (reader, 1), ==, 100);
+      g_assert_cmpint (warns_of (reader, "has a predictor"), ==,
+          predictor == 2);
+    }
+  }
+}
+
 /* Several slices in the tiles of a directory, and in one tile. */
 static void
 test_depth (void)
@@ -570,6 +604,7 @@ main (int argc, char **argv)
   g_test_add_func ("/advice", test_advice);
   g_test_add_func ("/bits", test_bits);
   g_test_add_func ("/differences", test_differences);
+  g_test_add_func ("/stray-predictor", test_stray_predictor);
   g_test_add_func ("/depth", test_depth);
   g_test_add_func ("/stack", test_stack);
   status = g_test_run ();
