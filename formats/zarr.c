@@ -97,10 +97,9 @@ zarr_enter (Zarr *zarr, const gchar *path, GError **error)
   return TRUE;
 }
 
-/* Loads the image of a group, and its array, or the array that the folder is,
- * without an image. */
+/* Loads the image of a group; an array has none. */
 static gboolean
-load_image (Zarr *zarr, NdZarrImage *image, GError **error)
+load_group (const Zarr *zarr, NdZarrImage *image, GError **error)
 {
   g_autoptr (NdList) text = zarr_load (zarr, "zarr.json", error);
   guint version = 3;
@@ -112,12 +111,27 @@ load_image (Zarr *zarr, NdZarrImage *image, GError **error)
     if (text && faccessat (zarr->folder, ".zarray", F_OK, 0) == 0)
       g_clear_pointer (&text, nd_list_free);
   }
-  if (*error
-      || (text
-          && !nd_zarr_image_parse (image, (const gchar *) text->data, text->len,
+  return !*error
+      && (!text
+          || nd_zarr_image_parse (image, (const gchar *) text->data, text->len,
               version, error)
-          && *error))
+          || !*error);
+}
+
+/* Loads the image of a group, or the first one of a collection, and its array,
+ * or the array that the folder is, without an image. */
+static gboolean
+load_image (Zarr *zarr, NdZarrImage *image, GError **error)
+{
+  if (!load_group (zarr, image, error))
     return FALSE;
+  if (image->collection) {
+    const gboolean several = faccessat (zarr->folder, "1", F_OK, 0) == 0;
+
+    if (!zarr_enter (zarr, "0", error) || !load_group (zarr, image, error))
+      return FALSE;
+    image->several |= several;
+  }
   return (!image->path || zarr_enter (zarr, image->path, error))
       && load_array (zarr, error);
 }

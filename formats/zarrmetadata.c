@@ -661,6 +661,10 @@ parse_image (NdZarrImage *image, JsonObject *ome, GError **error)
   JsonObject *dataset = element_object (get_array (multiscale, "datasets"), 0);
   JsonArray *axes = get_array (multiscale, "axes");
 
+  image->collection =
+      !scales && ome && json_object_has_member (ome, "bioformats2raw.layout");
+  if (image->collection)
+    return TRUE;
   if (!dataset)
     return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
         "It is a group without an image of OME-Zarr 0.1 to 0.5: name the "

@@ -58,6 +58,7 @@ typedef struct
   gdouble translation[ND_ZARR_AXES];
   gboolean has_unit[ND_ZARR_AXES];
   gboolean several;
+  gboolean collection; /* of bioformats2raw: images in the folders 0, 1, … */
 } NdZarrImage;
 
 void nd_zarr_image_clear (NdZarrImage *image);

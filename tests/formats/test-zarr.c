@@ -503,6 +503,58 @@ test_old_versions (void)
   }
 }
 
+static void
+put_inside (const gchar *folder, const gchar *name, const gchar *text)
+{
+  g_autofree gchar *path = g_build_filename (folder, name, NULL);
+
+  put_file (path, text, strlen (text));
+}
+
+/* bioformats2raw writes a folder of images without an image of its own: the
+ * first is read, and others are told. */
+static void
+test_collection (void)
+{
+  static const gchar described[] =
+      "{\"zarr_format\": 2, \"shape\": [2, 3], \"chunks\": [2, 3], \"dtype\": "
+      "\"|u1\", \"compressor\": null, \"order\": \"C\", \"filters\": null, "
+      "\"fill_value\": 0}";
+  static const gchar collection[] = "{\"bioformats2raw.layout\": 3}";
+  static const gchar image[] =
+      "{\"multiscales\": [{\"version\": \"0.4\", \"axes\": [{\"name\": \"y\", "
+      "\"type\": \"space\"}, {\"name\": \"x\", \"type\": \"space\"}], "
+      "\"datasets\": [{\"path\": \"0\"}]}]}";
+  g_autofree gchar *path = file_path ("several.zarr");
+  g_autofree gchar *first = g_build_filename (path, "0", NULL);
+  g_autofree gchar *second = g_build_filename (path, "1", NULL);
+  g_autofree gchar *array = g_build_filename (first, "0", NULL);
+  guint8 data[6];
+
+  g_assert_cmpint (g_mkdir_with_parents (array, 0777), ==, 0);
+  put_inside (path, ".zattrs", collection);
+  put_inside (first, ".zattrs", image);
+  put_inside (array, ".zarray", described);
+  put_inside (array, "0.0", "abcdef");
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdReader) reader = nd_reader_open (path, NULL, &error);
+
+    g_assert_no_error (error);
+    g_assert_true (nd_reader_read (reader, data, &error));
+    g_assert_cmpmem (data, 6, "abcdef", 6);
+    g_assert_cmpint (!!nd_reader_warnings (reader)[0], ==, i);
+    if (i == 0)
+      g_assert_cmpint (g_mkdir (second, 0777), ==, 0);
+    else
+      g_assert_nonnull (strstr (*nd_reader_warnings (reader), "the first one"));
+  }
+  /* No collection in a collection. */
+  put_inside (first, ".zattrs", collection);
+  assert_refused (path, ND_ERROR_FORMAT, "no array of Zarr");
+  remove_all (path);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -519,6 +571,7 @@ main (int argc, char **argv)
   g_test_add_func ("/zarr/many-files", test_many_files);
   g_test_add_func ("/zarr/paths", test_paths);
   g_test_add_func ("/zarr/old-versions", test_old_versions);
+  g_test_add_func ("/zarr/collection", test_collection);
   failed = g_test_run ();
   remove_folder ();
   return failed;
