@@ -295,6 +295,48 @@ test_truncated (void)
   }
 }
 
+/* The sums of pydicom's pixel_array: big endian, deflated, planes apart, and
+ * frames of one. */
+static void
+test_dicom (void)
+{
+  static const struct
+  {
+    const gchar *name;
+    guint64 volumes, sum;
+    gsize components;
+    gint rate;
+  } cases[] = {
+    { "dicom-bigendian-deflated/SC_rgb_small_odd_big_endian.dcm", 1, 3477, 3,
+        0 },
+    { "dicom-bigendian-deflated/image_dfl.dcm", 1, 33322688, 1, 0 },
+    { "dicom-advice-loop/uspl.dcm", 6, 1732021, 3, 25 },
+    { "dicom-advice-loop/liver_1frame.dcm", 1, 36233, 1, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (NdReader) reader = open_shared (cases[i].name);
+    const NdRecording *recording;
+    g_autofree guint8 *data = NULL;
+    guint64 sum = 0;
+
+    if (!reader)
+      return;
+    recording = nd_reader_recording (reader);
+    g_assert_cmpuint (recording->volumes, ==, cases[i].volumes);
+    g_assert_cmpuint (recording->shape.components, ==, cases[i].components);
+    g_assert_cmpint (recording->type, ==, ND_UINT8);
+    g_assert_cmpint (recording->rate_n, ==, cases[i].rate);
+    data = g_malloc (nd_recording_volume_size (recording));
+    for (guint64 t = 0; t < recording->volumes; t++) {
+      g_assert_true (nd_reader_read (reader, data, NULL));
+      for (gsize k = 0; k < nd_recording_volume_size (recording); k++)
+        sum += data[k];
+    }
+    g_assert_cmpuint (sum, ==, cases[i].sum);
+  }
+}
+
 /* Directions of a copy in a format without them are named. */
 static void
 test_lost (void)
@@ -328,6 +370,7 @@ main (int argc, char **argv)
   g_test_add_func ("/others/nifti-axes", test_nifti_axes);
   g_test_add_func ("/others/truncated", test_truncated);
   g_test_add_func ("/others/lost", test_lost);
+  g_test_add_func ("/others/dicom", test_dicom);
 #ifdef HAVE_ZARR
   g_test_add_func ("/others/zarr-filters", test_zarr_filters);
   g_test_add_func ("/others/ngff", test_ngff);
