@@ -12,6 +12,8 @@
  * sigma = sqrt 2 / (k f) along x and y, 2 sqrt 6 index / (k f^2) along z
  * (Zhang, Zerubia and Olivo-Marin, Applied Optics 46 (10), 2007).
  *
+ * location=FILE: a psf that was measured (filters/measured.c).
+ *
  * By default, the filter reaches to the third dark ring along x and y and to
  * the second zero along z (airy), or to 4 sigma (gaussian). Along t, size is 1
  * by default; with a larger size all times have the same weight.
@@ -179,6 +181,14 @@ nd_design_psf (const NdParameters *parameters, const NdAxes *axes,
   NdFilter *filter;
   Psf psf;
 
+  if (nd_parameters_has (parameters, "location"))
+    return nd_design_measured_psf (parameters, axes, error);
+  if (nd_parameters_has (parameters, "background")
+      || nd_parameters_has (parameters, "center")) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "location is missing; background and center are those of a file");
+    return NULL;
+  }
   if (!read_psf (parameters, axes, &psf, error)
       || !choose_size (parameters, axes, &psf, size, error))
     return NULL;

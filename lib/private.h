@@ -21,6 +21,7 @@ struct _NdSettings
   NdRankerSettings
       ranker; /* operation, footprint, percentile; the rest: conv */
   NdRegistrarSettings registrar; /* border and border-value: those of conv */
+  NdDeconvolverSettings deconvolver; /* border and border-value: conv */
   gchar *axes;
   gchar *spacing, *rate; /* NULL: unknown */
 
