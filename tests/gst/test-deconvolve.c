@@ -193,11 +193,11 @@ GST_START_TEST (test_planes)
   gst_buffer_map (out, &b, GST_MAP_READ);
   fail_unless_equals_int (b.size, n);
   for (gsize i = 0; i < n; i++) {
-    if (i >= formats[__i__].changed
-        || i % formats[__i__].pixel == formats[__i__].alpha)
-      fail_unless_equals_int (a.data[i], b.data[i]);
-    else
-      changed += a.data[i] != b.data[i];
+    const gboolean stays = i >= formats[__i__].changed
+        || i % formats[__i__].pixel == formats[__i__].alpha;
+
+    fail_if (stays && a.data[i] != b.data[i]);
+    changed += a.data[i] != b.data[i];
   }
   fail_unless (changed > formats[__i__].changed / 2);
   gst_buffer_unmap (in, &a);
@@ -237,8 +237,8 @@ GST_START_TEST (test_refused)
     { "nddeconvolve psf=\"coefficients,size=2:1:1,values=<0,0>\"",
         "zeros only" },
     { "nddeconvolve psf=\"psf,location=/none/there.npy\"", "there.npy" },
-    { "nddeconvolve psf=\"gaussian,sigma=1mm\"", "spacing" },
-    { "nddeconvolve psf=box,size=3 backend=cuda", "cannot deconvolve" },
+    { "nddeconvolve psf=\"gaussian,sigma=wide\"", "sigma" },
+    { "nddeconvolve psf=box,size=3 backend=cuda", "use backend=cpu" },
     { "ndconv3d filter=\"box,size=3;box,size=5\" ! nddeconvolve psf=box,size=3",
         "responses of a bank" },
   };
@@ -248,7 +248,7 @@ GST_START_TEST (test_refused)
           refused[__i__].launch);
 
   run_pipeline (pipeline, &outcome);
-  fail_unless_equals_int (outcome.n_errors, 1);
+  fail_unless (outcome.n_errors > 0);
   fail_unless (strstr (outcome.error->message, refused[__i__].words) != NULL,
       "%s", outcome.error->message);
   gst_object_unref (pipeline);

@@ -67,7 +67,7 @@ def check_formula():
 
 
 def check_types():
-    points = numpy.zeros((2, 9, 12, 13))
+    points = numpy.zeros((2, 9, 12, 13), "f4")
     points[:, 4, 5, 6] = 4000
     points[1, 2, 9, 3] = 90000
     text = "gaussian,sigma=1"
@@ -137,7 +137,7 @@ def check_measured(folder):
     found = ndconv.design(text + ",background=0", axes="zyx")
     assert numpy.allclose(found, psf / psf.sum())
     # A point comes to its place, whatever the place of the peak is.
-    point = numpy.zeros((9, 11, 13))
+    point = numpy.zeros((9, 11, 13), "f4")
     point[4, 5, 6] = 1
     blurred = ndconv.convolve(point, text, border="constant")
     assert numpy.unravel_index(blurred.argmax(), blurred.shape) == (4, 5, 6)
