@@ -39,13 +39,16 @@ G_BEGIN_DECLS
 #define ND_DECONVOLVE_FLOOR 1e-6
 #define ND_DECONVOLVE_EDGE 1e-3
 
+/* Smaller residues are rounding errors of float32. */
+#define ND_DECONVOLVE_EXACT 1e-6
+
 typedef struct
 {
   guint iterations; /* the most, 1 to ND_DECONVOLVE_MAX_ITERATIONS */
   gdouble tv;       /* 0 to ND_DECONVOLVE_MAX_TV */
 
   /* Ends once an iteration has changed the residue by at most this share of
-   * it; 0: never. */
+   * it, or with one of at most ND_DECONVOLVE_EXACT; 0: never. */
   gdouble tolerance;
 } NdDeconvolveSettings;
 
@@ -65,8 +68,9 @@ nd_deconvolve_is_done (const NdDeconvolveSettings *settings, guint i,
 {
   const gdouble change = before > residue ? before - residue : residue - before;
 
-  return i > 0 && settings->tolerance > 0
-      && change <= settings->tolerance * before;
+  return settings->tolerance > 0
+      && (residue <= ND_DECONVOLVE_EXACT
+          || (i > 0 && change <= settings->tolerance * before));
 }
 
 /* Makes h and h~ of the filter of @psf, scaled to sum 1. ND_ERROR_SETTINGS,

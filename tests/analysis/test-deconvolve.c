@@ -125,8 +125,11 @@ test_reference (void)
       largest = MAX (largest, e[i]);
       worst = MAX (worst, fabs (out[i] - e[i]));
     }
-    if (worst > 1e-4 * largest)
-      g_error ("job %u: error %g of %g", job, worst, largest);
+    /* Where bright samples are almost equal, the direction of their gradient is
+     * that of rounding errors. */
+    if (worst > (1e-4 + .02 * options.settings.tv) * largest)
+      g_error ("job %u, tv %g: error %g of %g", job, options.settings.tv, worst,
+          largest);
     for (gsize i = 0; i < GUARD; i++)
       g_assert_cmpfloat (out[n + i], ==, POISON);
   }
