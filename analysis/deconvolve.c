@@ -38,44 +38,18 @@ check_psf (const NdBank *psf, GError **error)
   return FALSE;
 }
 
-static void
-mirror (NdFilter *filter)
+NdFilter *
+nd_deconvolve_psf (const NdBank *psf, GError **error)
 {
-  const gsize n = nd_filter_count (filter);
-
-  for (gsize i = 0; i < n / 2; i++) {
-    const gdouble value = filter->coefficients[i];
-
-    filter->coefficients[i] = filter->coefficients[n - 1 - i];
-    filter->coefficients[n - 1 - i] = value;
-  }
-  for (guint a = 0; a < ND_AXES; a++) {
-    const gint size = (gint) filter->size[a];
-
-    filter->origin[a] = size - 1 - 2 * (size / 2) - filter->origin[a];
-  }
-}
-
-gboolean
-nd_deconvolve_filters (const NdBank *psf, NdFilter **h, NdFilter **mirrored,
-    GError **error)
-{
-  g_autoptr (NdFilter) forward = NULL, backward = NULL;
+  g_autoptr (NdFilter) h = NULL;
 
   if (!check_psf (psf, error))
-    return FALSE;
-  forward = nd_filter_copy (psf->filters[0]);
-  backward = nd_filter_copy (psf->filters[0]);
-  if (!forward || !backward) {
+    return NULL;
+  h = nd_filter_copy (psf->filters[0]);
+  if (!h) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
-        "Not enough memory for two copies of the psf: use a smaller one");
-    return FALSE;
+        "Not enough memory for a copy of the psf: use a smaller one");
+    return NULL;
   }
-  if (!nd_filter_normalize (forward, error)
-      || !nd_filter_normalize (backward, error))
-    return FALSE;
-  mirror (backward);
-  *h = g_steal_pointer (&forward);
-  *mirrored = g_steal_pointer (&backward);
-  return TRUE;
+  return nd_filter_normalize (h, error) ? g_steal_pointer (&h) : NULL;
 }

@@ -3,7 +3,7 @@
  * whose coefficients are 0 or more and have the sum 1. With e = mean (d) at the
  * start, each iteration computes
  *
- *   c = h * e,  r = d / max (c, f),
+ *   c = h * e,  r = d / c, or 1 where c <= f,
  *   e <- e (h~ * r) / (1 - tv div (grad e / |grad e|))
  *
  * where h~ is h mirrored: W. H. Richardson, "Bayesian-Based Iterative Method of
@@ -16,8 +16,10 @@
  * The gradient has forward differences in samples, 0 at the last sample of an
  * axis; the divergence is its negative adjoint. |grad e| is the root of
  * |grad e|^2 + (ND_DECONVOLVE_EDGE m)^2, and f is ND_DECONVOLVE_FLOOR m, with m
- * = mean (d). Samples of d below 0 count as 0. Where d is not finite it is
- * missing: r = 1, and m leaves it out. If m is 0, e is 0.
+ * = mean (d): what no sample of e reaches is not explained by any, and d / 0
+ * would be rounding errors that transforms spread. Samples of d below 0 count
+ * as 0. Where d is not finite it is missing: r = 1, and m leaves it out. If m
+ * is 0, e is 0.
  *
  * Beyond the edges, e and r follow the border. With a constant border, e is the
  * border value; r is 1 if that is above 0, otherwise 0.
@@ -36,7 +38,7 @@ G_BEGIN_DECLS
 /* The divergence is at most 6, so that the denominator is above 0. */
 #define ND_DECONVOLVE_MAX_TV 0.1
 
-#define ND_DECONVOLVE_FLOOR 1e-6
+#define ND_DECONVOLVE_FLOOR 1e-5
 #define ND_DECONVOLVE_EDGE 1e-3
 
 /* Smaller residues are rounding errors of float32. */
@@ -73,12 +75,10 @@ nd_deconvolve_is_done (const NdDeconvolveSettings *settings, guint i,
           || (i > 0 && change <= settings->tolerance * before));
 }
 
-/* Makes h and h~ of the filter of @psf, scaled to sum 1. ND_ERROR_SETTINGS,
- * with a sentence that begins with "The psf", if it has several filters, is
- * complex, extends in time, has a coefficient below 0, or the sum 0;
- * ND_ERROR_MEMORY. */
-gboolean nd_deconvolve_filters (const NdBank *psf, NdFilter **h,
-    NdFilter **mirrored, GError **error);
+/* h of the filter of @psf, scaled to sum 1. NULL with ND_ERROR_SETTINGS, with a
+ * sentence that begins with "The psf", if it has several filters, is complex,
+ * extends in time, has a coefficient below 0 or the sum 0; ND_ERROR_MEMORY. */
+NdFilter *nd_deconvolve_psf (const NdBank *psf, GError **error);
 
 /* The reference in double precision */
 

@@ -113,8 +113,8 @@ nd_deconvolve_reference (const NdDeconvolveSettings *settings,
 
       if (isfinite (d[i]))
         left += (value - c[i]) * (value - c[i]);
-      c[i] =
-          isfinite (d[i]) ? value / MAX (c[i], ND_DECONVOLVE_FLOOR * mean) : 1;
+      c[i] = isfinite (d[i]) && c[i] > ND_DECONVOLVE_FLOOR * mean ? value / c[i]
+                                                                  : 1;
     }
     out->residue = sqrt (left / squares);
     if (nd_deconvolve_is_done (settings, k, before, out->residue))

@@ -1,5 +1,7 @@
-/* Deconvolution on the CPU: two convolvers, and passes over samples
- * (analysis/deconvolve.h has the formulas).
+/* Deconvolution on the CPU: convolutions by transforms, whose first and last
+ * passes do the steps between them (analysis/deconvolve.h has the formulas).
+ * Samples are divided by their mean, so that no sum is beyond the range of
+ * floats.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -8,16 +10,18 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "cpu/cpu.h"
+#include "cpu/deconvolvekernels.h"
 #include "cpu/denoisesamples.h"
-#include "engine/convolver.h"
+#include "cpu/linefft.h"
+#include "cpu/pad.h"
+#include "cpu/transform.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Samples, and rows, of one task. Sums of tasks are added in their order, so
- * that results do not depend on the number of threads. */
-#define CHUNK 8192
+/* Rows of one task. Sums of rows are added in their order, so that results do
+ * not depend on the number of threads. */
 #define ROWS 16
 
 typedef struct
@@ -33,21 +37,32 @@ typedef struct
   NdShape shape;
   NdSampleType type;
   guint64 kept;
-  gsize samples, n_chunks, bytes;
+  const NdDeconvolveKernels *kernels;
+  gsize samples, n_rows, bytes;
 
-  NdConvolver *blur, *mirrored;
+  /* Sample i of an axis is number i modulo the size of the transform: samples
+   * beyond the edges are after the last one. With zeros beyond the edges only
+   * the samples are loaded. */
+  NdTransform *transform;
+  gsize used[3];    /* numbers that are loaded */
+  gssize *index[3]; /* the sample of each; -1: the border value */
+  gfloat *memory, *spectrum;
+
   gfloat *data; /* all components of the volume */
-  gfloat *estimate, *ratio, *factor;
-  gfloat *rows; /* 3 for each thread */
-  Sums *sums;   /* of each chunk */
+  gfloat *estimate, *scaled, *ratio;
+  gfloat *scratch; /* 3 rows for each thread */
+  Sums *sums;      /* of each row */
 
   gboolean pushed;
   NdDeconvolution last;
 
   /* Of the component that is computed. */
-  const gfloat *d;
-  gfloat floor, start;
-  gdouble mean;
+  gfloat *d;
+  gdouble mean, squares;
+
+  /* Of the convolution that is computed. */
+  const gfloat *from;
+  gfloat level, outside; /* @level is subtracted from what is loaded */
 } NdCpuDeconvolve;
 
 static void
@@ -55,13 +70,15 @@ nd_cpu_deconvolve_free (NdAlgorithm *algorithm)
 {
   NdCpuDeconvolve *self = (NdCpuDeconvolve *) algorithm;
 
-  g_clear_pointer (&self->blur, nd_convolver_free);
-  g_clear_pointer (&self->mirrored, nd_convolver_free);
+  g_clear_pointer (&self->transform, nd_transform_free);
+  for (guint a = 0; a < 3; a++)
+    g_free (self->index[a]);
+  g_free (self->memory);
   g_free (self->data);
   g_free (self->estimate);
+  g_free (self->scaled);
   g_free (self->ratio);
-  g_free (self->factor);
-  g_free (self->rows);
+  g_free (self->scratch);
   g_free (self->sums);
   g_free (self);
 }
@@ -69,11 +86,7 @@ nd_cpu_deconvolve_free (NdAlgorithm *algorithm)
 static void
 nd_cpu_deconvolve_reset (NdAlgorithm *algorithm)
 {
-  NdCpuDeconvolve *self = (NdCpuDeconvolve *) algorithm;
-
-  nd_convolver_reset (self->blur);
-  nd_convolver_reset (self->mirrored);
-  self->pushed = FALSE;
+  ((NdCpuDeconvolve *) algorithm)->pushed = FALSE;
 }
 
 static void
@@ -101,165 +114,14 @@ nd_cpu_deconvolve_push (NdAlgorithm *algorithm, const NdSamples *volume,
   return TRUE;
 }
 
-/* Passes over the samples */
-
-static gsize
-chunk_end (const NdCpuDeconvolve *self, gsize chunk)
-{
-  return MIN ((chunk + 1) * CHUNK, self->samples);
-}
-
-static void
-sum_chunk (gsize chunk, guint worker, gpointer data)
-{
-  const NdCpuDeconvolve *self = data;
-  Sums sums = { 0 };
-
-  for (gsize i = chunk * CHUNK; i < chunk_end (self, chunk); i++) {
-    const gdouble value = self->d[i] > 0 ? self->d[i] : 0;
-
-    if (!isfinite (self->d[i]))
-      continue;
-    sums.sum += value;
-    sums.squares += value * value;
-    sums.valid++;
-  }
-  self->sums[chunk] = sums;
-}
-
-static void
-start_chunk (gsize chunk, guint worker, gpointer data)
-{
-  const NdCpuDeconvolve *self = data;
-
-  for (gsize i = chunk * CHUNK; i < chunk_end (self, chunk); i++)
-    self->estimate[i] = self->start;
-}
-
-/* From c to r, and the squares of d - c. */
-static void
-divide_chunk (gsize chunk, guint worker, gpointer data)
-{
-  const NdCpuDeconvolve *self = data;
-  const gsize from = chunk * CHUNK, n = chunk_end (self, chunk) - from;
-  const gfloat *restrict d = self->d + from;
-  gfloat *restrict c = self->ratio + from;
-  const gfloat floor = self->floor;
-  gdouble squares = 0;
-
-  for (gsize i = 0; i < n; i++) {
-    const gboolean valid = fabsf (d[i]) <= FLT_MAX;
-    const gfloat value = d[i] > 0 ? d[i] : 0;
-    const gdouble left = valid ? (gdouble) value - c[i] : 0;
-
-    squares += left * left;
-    c[i] = valid ? value / (c[i] > floor ? c[i] : floor) : 1;
-  }
-  self->sums[chunk].squares = squares;
-}
-
-static void
-multiply_chunk (gsize chunk, guint worker, gpointer data)
-{
-  const NdCpuDeconvolve *self = data;
-  const gsize from = chunk * CHUNK, n = chunk_end (self, chunk) - from;
-  const gfloat *restrict factor = self->factor + from;
-  gfloat *restrict estimate = self->estimate + from;
-
-  /* Rounding makes small factors negative. */
-  for (gsize i = 0; i < n; i++)
-    estimate[i] *= factor[i] > 0 ? factor[i] : 0;
-}
-
-/* The row (y, z) of e, and the next ones along y and z; at the end of an axis
- * that is the row itself, so that differences are 0. */
-typedef struct
-{
-  const gfloat *at, *y, *z;
-} Row;
-
-static Row
-find_row (const NdCpuDeconvolve *self, gsize y, gsize z)
-{
-  const gsize *size = self->shape.size;
-  const gfloat *at = self->estimate + (z * size[1] + y) * size[0];
-
-  return (Row){ at, y + 1 < size[1] ? at + size[0] : at,
-    z + 1 < size[2] ? at + size[0] * size[1] : at };
-}
-
-/* mean / |grad e| of a row. */
-static void
-invert_gradients (const NdCpuDeconvolve *self, Row row, gfloat *restrict out)
-{
-  const gsize n = self->shape.size[0];
-  const gfloat scale = 1 / self->mean;
-  const gfloat edge = ND_DECONVOLVE_EDGE * ND_DECONVOLVE_EDGE;
-
-  for (gsize x = 0; x + 1 < n; x++) {
-    const gfloat e = row.at[x], gx = scale * (row.at[x + 1] - e);
-    const gfloat gy = scale * (row.y[x] - e), gz = scale * (row.z[x] - e);
-
-    out[x] = scale / sqrtf (gx * gx + gy * gy + gz * gz + edge);
-  }
-  if (n > 0) {
-    const gfloat e = row.at[n - 1];
-    const gfloat gy = scale * (row.y[n - 1] - e);
-    const gfloat gz = scale * (row.z[n - 1] - e);
-
-    out[n - 1] = scale / sqrtf (gy * gy + gz * gz + edge);
-  }
-}
-
-/* Divides the factors of row (y, z) by 1 - tv div (grad e / |grad e|). */
-static void
-divide_row (const NdCpuDeconvolve *self, gsize y, gsize z, gfloat *scratch)
-{
-  const gsize n = self->shape.size[0];
-  const gfloat tv = self->options.settings.tv;
-  const Row row = find_row (self, y, z);
-  const Row above = find_row (self, y > 0 ? y - 1 : 0, z);
-  const Row before = find_row (self, y, z > 0 ? z - 1 : 0);
-  const gfloat *e = row.at;
-  gfloat *own = scratch, *up = own + n, *back = up + n;
-  gfloat *factor = self->factor + (row.at - self->estimate);
-
-  invert_gradients (self, row, own);
-  invert_gradients (self, above, up);
-  invert_gradients (self, before, back);
-  for (gsize x = 0; x < n; x++) {
-    gfloat sum = (row.y[x] - e[x] + row.z[x] - e[x]) * own[x];
-
-    /* In the first row these differences are 0. */
-    sum -= (e[x] - above.at[x]) * up[x] + (e[x] - before.at[x]) * back[x];
-    if (x + 1 < n)
-      sum += (e[x + 1] - e[x]) * own[x];
-    if (x > 0)
-      sum -= (e[x] - e[x - 1]) * own[x - 1];
-    factor[x] /= 1 - tv * sum;
-  }
-}
-
-static void
-divide_rows (gsize task, guint worker, gpointer data)
-{
-  const NdCpuDeconvolve *self = data;
-  const gsize height = self->shape.size[1];
-  const gsize end = MIN ((task + 1) * ROWS, height * self->shape.size[2]);
-
-  for (gsize i = task * ROWS; i < end; i++)
-    divide_row (self, i % height, i / height,
-        self->rows + (gsize) worker * 3 * self->shape.size[0]);
-}
-
-/* Iterations */
+/* Samples before the first iteration and after the last one */
 
 static Sums
 add_sums (const NdCpuDeconvolve *self)
 {
   Sums all = { 0 };
 
-  for (gsize i = 0; i < self->n_chunks; i++) {
+  for (gsize i = 0; i < self->n_rows; i++) {
     all.sum += self->sums[i].sum;
     all.squares += self->sums[i].squares;
     all.valid += self->sums[i].valid;
@@ -267,21 +129,113 @@ add_sums (const NdCpuDeconvolve *self)
   return all;
 }
 
-static gboolean
-deconvolve_filter (const NdCpuDeconvolve *self, NdConvolver *convolver,
-    gfloat *from, gfloat *to, GError **error)
+static void
+clean_row (gsize row, guint worker, gpointer data)
 {
-  const NdShape shape = { .components = 1,
-    .size = { self->shape.size[0], self->shape.size[1], self->shape.size[2] } };
-  const NdSamples in[ND_MAX_PLANES] = { nd_samples_dense (from, &shape,
-      ND_FLOAT32) };
-  const NdSamples out[ND_MAX_PLANES] = { nd_samples_dense (to, &shape,
-      ND_FLOAT32) };
-  const NdScale scale[ND_MAX_PLANES] = { { 1, 0, NULL } };
+  const NdCpuDeconvolve *self = data;
+  const gsize n = self->shape.size[0];
+  gfloat *d = self->d + row * n;
+  Sums sums = { 0 };
 
-  if (!nd_convolver_push (convolver, in, error)
-      || !nd_convolver_respond (convolver, scale, out, error))
-    return FALSE;
+  for (gsize x = 0; x < n; x++) {
+    if (!isfinite (d[x])) {
+      d[x] = ND_DECONVOLVE_MISSING;
+      continue;
+    }
+    d[x] = MAX (d[x], 0);
+    sums.sum += d[x];
+    sums.squares += (gdouble) d[x] * d[x];
+    sums.valid++;
+  }
+  self->sums[row] = sums;
+}
+
+static void
+start_row (gsize row, guint worker, gpointer data)
+{
+  const NdCpuDeconvolve *self = data;
+  const gsize n = self->shape.size[0];
+  gfloat *d = self->d + row * n, *e = self->estimate + row * n;
+
+  for (gsize x = 0; x < n; x++) {
+    d[x] = d[x] < 0 ? ND_DECONVOLVE_MISSING : d[x] / self->mean;
+    e[x] = 1;
+  }
+}
+
+static void
+finish_row (gsize row, guint worker, gpointer data)
+{
+  const NdCpuDeconvolve *self = data;
+  const gsize n = self->shape.size[0];
+  gfloat *e = self->estimate + row * n;
+
+  for (gsize x = 0; x < n; x++)
+    e[x] = MIN (e[x] * self->mean, G_MAXFLOAT);
+}
+
+/* Convolutions */
+
+static void
+load_row (gsize y, gsize z, gfloat *row, gpointer data)
+{
+  const NdCpuDeconvolve *self = data;
+  const gsize n = self->shape.size[0];
+  const gssize j = self->index[1][y], k = self->index[2][z];
+  const gfloat level = self->level, beyond = self->outside - level;
+  const gfloat *from;
+
+  if (j < 0 || k < 0) {
+    for (gsize x = 0; x < self->used[0]; x++)
+      row[x] = beyond;
+    return;
+  }
+  from = self->from + (k * self->shape.size[1] + j) * n;
+  for (gsize x = 0; x < n; x++)
+    row[x] = from[x] - level;
+  for (gsize x = n; x < self->used[0]; x++) {
+    const gssize i = self->index[0][x];
+
+    row[x] = i < 0 ? beyond : from[i] - level;
+  }
+}
+
+/* From c to r, and the squares of d - c. */
+static void
+take_ratio (gsize y, gsize z, gfloat *c, gpointer data)
+{
+  const NdCpuDeconvolve *self = data;
+  const gsize n = self->shape.size[0], row = z * self->shape.size[1] + y;
+
+  self->sums[row] = (Sums){
+    .squares = self->kernels->divide (c, self->d + row * n, n, self->level,
+        ND_DECONVOLVE_FLOOR, self->ratio + row * n),
+  };
+}
+
+/* Rounding makes small factors negative. */
+static void
+take_factor (gsize y, gsize z, gfloat *u, gpointer data)
+{
+  const NdCpuDeconvolve *self = data;
+  const gsize n = self->shape.size[0];
+  const gsize at = (z * self->shape.size[1] + y) * n;
+  const gfloat *old =
+      self->options.settings.tv > 0 ? self->scaled : self->estimate;
+
+  self->kernels->multiply (u, old + at, n, self->level, self->estimate + at);
+}
+
+static gboolean
+deconvolve_filter (NdCpuDeconvolve *self, const gfloat *from, gfloat outside,
+    gboolean mirrored, NdTakeRow take, GError **error)
+{
+  self->from = from;
+  self->outside = outside;
+  /* Both are near 1. Zeros beyond the edges are not loaded. */
+  self->level = self->used[0] > self->shape.size[0] ? 1 : 0;
+  nd_transform_convolve (self->transform, self->used, load_row, self->spectrum,
+      mirrored, self->shape.size, take, self);
   if (!nd_threads_cancelled ())
     return TRUE;
   g_set_error (error, ND_ERROR, ND_ERROR_CANCELLED,
@@ -289,29 +243,77 @@ deconvolve_filter (const NdCpuDeconvolve *self, NdConvolver *convolver,
   return FALSE;
 }
 
+/* Total variation */
+
+static NdDeconvolveRow
+find_row (const NdCpuDeconvolve *self, gsize y, gsize z)
+{
+  const gsize *size = self->shape.size;
+  const gsize plane = size[0] * size[1];
+  const gfloat *at = self->estimate + z * plane + y * size[0];
+
+  return (NdDeconvolveRow){ at, y + 1 < size[1] ? at + size[0] : at,
+    z + 1 < size[2] ? at + plane : at, y > 0 ? at - size[0] : at,
+    z > 0 ? at - plane : at, size[0] };
+}
+
+static void
+invert_gradients (const NdCpuDeconvolve *self, gsize y, gsize z, gfloat *out)
+{
+  const NdDeconvolveRow row = find_row (self, y, z);
+
+  self->kernels->gradients (&row, ND_DECONVOLVE_EDGE * ND_DECONVOLVE_EDGE, out);
+}
+
+/* e / (1 - tv div (grad e / |grad e|)). */
+static void
+scale_rows (gsize task, guint worker, gpointer data)
+{
+  const NdCpuDeconvolve *self = data;
+  const gsize n = self->shape.size[0], height = self->shape.size[1];
+  const gsize first = task * ROWS, end = MIN (first + ROWS, self->n_rows);
+  gfloat *own = self->scratch + (gsize) worker * 3 * n;
+  gfloat *up = own + n, *back = up + n;
+
+  for (gsize i = first; i < end; i++) {
+    const gsize y = i % height, z = i / height;
+    const NdDeconvolveRow row = find_row (self, y, z);
+    gfloat *above = own;
+
+    own = up;
+    up = above;
+    /* In the first row and plane the differences are 0. */
+    if (i == first || y == 0)
+      invert_gradients (self, y > 0 ? y - 1 : 0, z, up);
+    invert_gradients (self, y, z, own);
+    invert_gradients (self, y, z > 0 ? z - 1 : 0, back);
+    self->kernels->scale (&row, self->options.settings.tv, own, up, back,
+        self->scaled + i * n);
+  }
+}
+
+/* Iterations */
+
 static gboolean
-iterate (NdCpuDeconvolve *self, gdouble all, NdDeconvolution *done,
-    GError **error)
+iterate (NdCpuDeconvolve *self, NdDeconvolution *done, GError **error)
 {
   const NdDeconvolveSettings *settings = &self->options.settings;
-  const gsize rows = self->shape.size[1] * self->shape.size[2];
+  const gdouble border = MAX (self->options.border_value, 0) / self->mean;
   gdouble before = 0;
 
   for (guint i = 0; i < settings->iterations; i++) {
-    if (!deconvolve_filter (self, self->blur, self->estimate, self->ratio,
-            error))
+    if (!deconvolve_filter (self, self->estimate, MIN (border, G_MAXFLOAT),
+            FALSE, take_ratio, error))
       return FALSE;
-    nd_parallel_for (self->n_chunks, divide_chunk, self);
-    done->residue = sqrt (add_sums (self).squares / all);
+    done->residue = sqrt (add_sums (self).squares / self->squares);
     if (nd_deconvolve_is_done (settings, i, before, done->residue))
       break;
     before = done->residue;
-    if (!deconvolve_filter (self, self->mirrored, self->ratio, self->factor,
+    if (settings->tv > 0)
+      nd_parallel_for ((self->n_rows + ROWS - 1) / ROWS, scale_rows, self);
+    if (!deconvolve_filter (self, self->ratio, border > 0, TRUE, take_factor,
             error))
       return FALSE;
-    if (settings->tv > 0)
-      nd_parallel_for ((rows + ROWS - 1) / ROWS, divide_rows, self);
-    nd_parallel_for (self->n_chunks, multiply_chunk, self);
     done->iterations++;
   }
   return TRUE;
@@ -322,21 +324,24 @@ static gboolean
 deconvolve_component (NdCpuDeconvolve *self, gsize c, GError **error)
 {
   NdDeconvolution done = { 0 };
-  gboolean ok = TRUE;
   Sums all;
 
   self->d = self->data + c * self->samples;
-  nd_parallel_for (self->n_chunks, sum_chunk, self);
+  nd_parallel_for (self->n_rows, clean_row, self);
   all = add_sums (self);
   self->mean = all.valid > 0 ? all.sum / all.valid : 0;
-  self->start = self->mean;
-  self->floor = MAX (ND_DECONVOLVE_FLOOR * self->mean, FLT_MIN);
-  nd_parallel_for (self->n_chunks, start_chunk, self);
-  if (self->mean >= FLT_MIN)
-    ok = iterate (self, all.squares, &done, error);
+  if (!(self->mean > 0)) {
+    memset (self->estimate, 0, self->samples * sizeof (gfloat));
+    return TRUE;
+  }
+  self->squares = all.squares / (self->mean * self->mean);
+  nd_parallel_for (self->n_rows, start_row, self);
+  if (!iterate (self, &done, error))
+    return FALSE;
+  nd_parallel_for (self->n_rows, finish_row, self);
   self->last.residue = MAX (self->last.residue, done.residue);
   self->last.iterations = MAX (self->last.iterations, done.iterations);
-  return ok;
+  return TRUE;
 }
 
 static gboolean
@@ -364,8 +369,8 @@ nd_cpu_deconvolve_bytes (const NdAlgorithm *algorithm)
 {
   const NdCpuDeconvolve *self = (const NdCpuDeconvolve *) algorithm;
 
-  return self->bytes + nd_convolver_bytes (self->blur)
-      + nd_convolver_bytes (self->mirrored);
+  return self->bytes + nd_transform_bytes (self->transform)
+      + nd_transform_floats (self->transform) * sizeof (gfloat);
 }
 
 static void
@@ -396,55 +401,92 @@ static const NdAlgorithmClass deconvolve_class = {
 
 /* Set-up */
 
-/* A convolver of one component with @filter, which it takes. */
-static NdConvolver *
-make_convolver (const NdCpuDeconvolve *self, NdFilter *filter, gdouble border,
-    GError **error)
+/* Output i reads samples i + @low to i + @high, and i - @high to i - @low of the
+ * mirrored filter. With zeros beyond the edges, those before the first sample
+ * and those after the last one are the same numbers. */
+static gboolean
+init_axis (NdCpuDeconvolve *self, guint axis, gint low, gint high,
+    gsize size[3], GError **error)
 {
-  g_autoptr (GPtrArray) filters = g_ptr_array_new ();
-  g_autoptr (NdBank) bank = NULL;
-  NdConvolverSettings settings = {
-    .n_planes = 1,
-    .time_border = ND_BORDER_NEAREST,
-    .backend = "cpu",
-    .device_id = -1,
-    .in_place = TRUE,
-    .waits = TRUE,
-    .method = ND_METHOD_AUTO,
-  };
+  const gboolean zeros = self->options.border == ND_BORDER_CONSTANT
+      && !(self->options.border_value > 0);
+  const gsize n = self->shape.size[axis], most = MAX (-low, high);
 
-  g_ptr_array_add (filters, filter);
-  bank = nd_bank_new (filters);
-  settings.jobs[0] = (NdJob){
-    .shape = self->shape,
-    .in_type = ND_FLOAT32,
-    .out_type = ND_FLOAT32,
-    .border = self->options.border,
-    .border_value = border,
-    .precision = ND_PRECISION_SINGLE,
-    .bank = bank,
-    .response = ND_RESPONSE_ALL,
-    .n_threads = nd_threads (),
-  };
-  settings.jobs[0].shape.components = 1;
-  return nd_convolver_new (&settings, error);
+  size[axis] = nd_transform_size (n + most * (zeros ? 1 : 2), axis == 0);
+  self->used[axis] = zeros ? n : size[axis];
+  self->index[axis] =
+      nd_memory_new (size[axis], sizeof (*self->index[axis]), error);
+  if (!self->index[axis])
+    return FALSE;
+  for (gsize i = 0; i < size[axis]; i++)
+    self->index[axis][i] = nd_border_index (self->options.border,
+        i < n + most ? (gint64) i : (gint64) i - (gint64) size[axis], n);
+  return TRUE;
+}
+
+typedef struct
+{
+  const NdFilter *psf;
+  const gsize *size; /* of the transform */
+  gdouble scale;
+} PsfLoad;
+
+/* The first coefficient of @axis that is number @i, and its number if it were
+ * the last one: coefficient m reads sample k / 2 + origin - m. */
+static gsize
+first_coefficient (const PsfLoad *load, guint axis, gsize i)
+{
+  const gint64 n = load->size[axis];
+  const gint64 shift =
+      (gint64) (load->psf->size[axis] / 2) + load->psf->origin[axis];
+
+  return (((gint64) i + shift) % n + n) % n;
+}
+
+/* Coefficients of a psf that is larger than the transform add up. */
+static void
+load_psf_row (gsize y, gsize z, gfloat *row, gpointer data)
+{
+  const PsfLoad *load = data;
+  const gsize *size = load->size, *k = load->psf->size;
+
+  for (gsize x = 0; x < size[0]; x++) {
+    gdouble sum = 0;
+
+    for (gsize c = first_coefficient (load, 2, z); c < k[2]; c += size[2])
+      for (gsize b = first_coefficient (load, 1, y); b < k[1]; b += size[1])
+        for (gsize a = first_coefficient (load, 0, x); a < k[0]; a += size[0])
+          sum += load->psf->coefficients[(c * k[1] + b) * k[0] + a];
+    row[x] = sum * load->scale;
+  }
 }
 
 static gboolean
-make_convolvers (NdCpuDeconvolve *self, const NdBank *psf, GError **error)
+init_transform (NdCpuDeconvolve *self, const NdFilter *psf, GError **error)
 {
-  const gdouble value = MAX (self->options.border_value, 0);
-  NdFilter *h, *mirrored;
+  PsfLoad load = { .psf = psf };
+  gint low[ND_AXES], high[ND_AXES];
+  gsize size[3], floats;
 
-  if (!nd_deconvolve_filters (psf, &h, &mirrored, error))
-    return FALSE;
-  self->blur = make_convolver (self, h, value, error);
-  if (!self->blur) {
-    nd_filter_free (mirrored);
-    return FALSE;
+  nd_filter_reach (psf, low, high);
+  for (guint a = 0; a < 3; a++) {
+    if (!init_axis (self, a, low[a], high[a], size, error))
+      return FALSE;
   }
-  self->mirrored = make_convolver (self, mirrored, value > 0, error);
-  return self->mirrored != NULL;
+  self->transform = nd_transform_new (size, error);
+  if (!self->transform)
+    return FALSE;
+  floats = nd_transform_floats (self->transform);
+  self->memory = nd_floats_new (floats + ND_LINE_ALIGN, error);
+  if (!self->memory)
+    return FALSE;
+  self->spectrum = (gfloat *) (((guintptr) self->memory + ND_LINE_ALIGN - 1)
+      / ND_LINE_ALIGN * ND_LINE_ALIGN);
+  load.size = size;
+  load.scale = 1. / ((gdouble) size[0] * size[1] * size[2]);
+  nd_transform_forward (self->transform, size, load_psf_row, &load,
+      self->spectrum);
+  return TRUE;
 }
 
 static gboolean
@@ -452,20 +494,19 @@ deconvolve_allocate (NdCpuDeconvolve *self, GError **error)
 {
   const gsize volume = self->samples;
 
-  self->n_chunks = volume / CHUNK + (volume % CHUNK > 0);
   self->bytes =
       nd_size_mul (volume, self->shape.components + 3, sizeof (gfloat));
   if (!nd_memory_check (self->bytes, error))
     return FALSE;
   self->data = g_try_new (gfloat, volume * self->shape.components);
   self->estimate = g_try_new (gfloat, volume);
+  self->scaled = g_try_new (gfloat, volume);
   self->ratio = g_try_new (gfloat, volume);
-  self->factor = g_try_new (gfloat, volume);
-  self->rows =
+  self->scratch =
       g_try_new (gfloat, (gsize) nd_threads () * 3 * self->shape.size[0]);
-  self->sums = g_try_new0 (Sums, self->n_chunks);
-  if (self->data && self->estimate && self->ratio && self->factor && self->rows
-      && self->sums)
+  self->sums = g_try_new0 (Sums, self->n_rows);
+  if (self->data && self->estimate && self->scaled && self->ratio
+      && self->scratch && self->sums)
     return TRUE;
   nd_memory_set_error (error, self->bytes);
   return FALSE;
@@ -477,14 +518,18 @@ nd_cpu_deconvolve_new (const NdDeconvolveOptions *options, const NdBank *psf,
     GError **error)
 {
   NdCpuDeconvolve *self = g_new0 (NdCpuDeconvolve, 1);
+  g_autoptr (NdFilter) h = NULL;
 
   self->parent.klass = &deconvolve_class;
   self->options = *options;
   self->shape = *shape;
   self->type = type;
   self->kept = kept;
+  self->kernels = nd_deconvolve_kernels ();
   self->samples = shape->size[0] * shape->size[1] * shape->size[2];
-  if (make_convolvers (self, psf, error) && deconvolve_allocate (self, error))
+  self->n_rows = shape->size[1] * shape->size[2];
+  h = nd_deconvolve_psf (psf, error);
+  if (h && deconvolve_allocate (self, error) && init_transform (self, h, error))
     return &self->parent;
   nd_cpu_deconvolve_free (&self->parent);
   return NULL;

@@ -166,7 +166,7 @@ typedef struct
 
   /* Deconvolves volumes of @shape, each component by itself, by @psf, which is
    * copied. Components whose bit is set in @kept pass unchanged. Outputs have
-   * the type of the input. Errors also of nd_deconvolve_filters(). NULL if the
+   * the type of the input. Errors also of nd_deconvolve_psf(). NULL if the
    * back end cannot do it. */
   NdAlgorithm *(*deconvolve_new) (const NdDeconvolveOptions *options,
       const NdBank *psf, const NdShape *shape, NdSampleType type, guint64 kept,
