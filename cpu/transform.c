@@ -129,6 +129,8 @@ nd_transform_new (const gsize size[3], GError **error)
       || !g_size_checked_add (&t->floats, t->floats, ND_LINE_ALIGN))
     t->floats = G_MAXSIZE;
   t->memory = nd_floats_new (t->floats, error);
+  if (t->memory)
+    nd_memory_use_large_pages (t->memory, t->floats * sizeof (NdReal));
   if (!t->memory || !make_axes (t, error)) {
     nd_transform_free (t);
     return NULL;
