@@ -402,8 +402,8 @@ static const NdAlgorithmClass deconvolve_class = {
 /* Set-up */
 
 /* Output i reads samples i + @low to i + @high, with the mirrored filter
- * i - @high to i - @low. With zeros beyond the edges, those before the first sample and
- * those after the last one are the same numbers. */
+ * i - @high to i - @low. With zeros beyond the edges, those before the first
+ * sample and those after the last one are the same numbers. */
 static gboolean
 init_axis (NdCpuDeconvolve *self, guint axis, gint low, gint high,
     gsize size[3], GError **error)

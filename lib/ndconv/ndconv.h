@@ -109,9 +109,9 @@ ND_API gboolean nd_settings_set (NdSettings *settings, const gchar *name,
 /* All settings as JSON: an object with the arrays "convolve" (of filters and
  * streams), "register", "rank" and "deconvolve". Each of their objects has
  * name, title, sentence, kind (boolean, enum, integer, number, text), default,
- * unit, and playing (whether a property of this name changes while playing); low
- * and high if it is a number, and values, with name and sentence, if it is an
- * enum. A new version may add members. Free it with g_free(). */
+ * unit, and playing (whether a property of this name changes while playing);
+ * low and high if it is a number, and values, with name and sentence, if it is
+ * an enum. A new version may add members. Free it with g_free(). */
 ND_API gchar *nd_list_settings (void);
 
 /* --- Filters -------------------------------------------------------------- */
