@@ -154,6 +154,7 @@ def check_measured(folder):
     sharp = ndconv.deconvolve(blurred, text, iterations=50)
     assert numpy.unravel_index(sharp.argmax(), sharp.shape) == (4, 5, 6)
     assert sharp.max() > 2 * blurred.max()
+    check_wiener(folder)
     # The background is the median of the faces.
     bead = numpy.full((7, 7, 7), 100.)
     bead[2:5, 2:5, 2:5] += random_psf((3, 3, 3)) * 50
@@ -172,6 +173,42 @@ def check_measured(folder):
     check_raises(ndconv.FormatError, "complex", ndconv.design, text, axes="zyx")
     check_raises(ndconv.FileError, "none.npy", ndconv.design,
                  f"psf,location={folder}/none.npy", axes="zyx")
+
+
+def check_wiener(folder):
+    """Of a file with a Gaussian: as of sigma. Of any psf, wherever its centre
+    is: the response is near the formula."""
+    path = os.path.join(folder, "wiener.npy")
+    x = numpy.arange(-10, 11)
+    numpy.save(path, numpy.exp(-(x[:, None] ** 2 + x ** 2) / 8))
+    text = f"wiener,location={path},background=0,size=21,snr=8"
+    found = ndconv.design(text, axes="yx")
+    expected = ndconv.design("wiener,sigma=2,size=21,snr=8", axes="yx")
+    error = numpy.abs(found - expected).max() / expected.max()
+    print(f"wiener of a Gaussian: error {error:.1e}")
+    assert error < 1e-3
+    psf = numpy.array([[0, 2., 1], [3, 9, 2], [0, 4, 2], [0, 1, 0]])
+    numpy.save(path, psf)
+    text = text.replace("size=21", "size=13")
+    found = ndconv.design(text, axes="yx")
+    assert found.shape == (13, 13) and abs(found.sum() - 1) < 1e-6
+    u = numpy.linspace(-2, 2, 9)
+
+    def respond(w, y0, x0):
+        y, x = numpy.arange(w.shape[0]) - y0, numpy.arange(w.shape[1]) - x0
+        return numpy.exp(-1j * u[:, None] * y) @ w @ numpy.exp(-1j * u * x[:, None])
+    p = respond(psf / psf.sum(), 1, 1)
+    wanted = (1 + 1 / 64) * p.conj() / (abs(p) ** 2 + 1 / 64)
+    error = abs(respond(found, 6, 6) - wanted)
+    print(f"wiener of a file: {error.max():.1e} of {abs(wanted).max():.1f}")
+    assert error.max() < .05 * abs(wanted).max()
+    numpy.save(path, numpy.ones((91, 91)))
+    check_raises(ndconv.SettingsError, "8281 samples", ndconv.design, text,
+                 axes="yx")
+    check_raises(ndconv.SettingsError, "sigma is given with", ndconv.design,
+                 text + ",sigma=1", axes="yx")
+    check_raises(ndconv.SettingsError, "location is missing", ndconv.design,
+                 "wiener,sigma=1,center=1", axes="yx")
 
 
 def check_refused():
