@@ -318,6 +318,19 @@ touch (gsize index, guint worker, gpointer data)
 
 /* The kernel clears the pages of large memory on all cores, because a driver
  * that pins memory would do it on one. */
+void
+nd_memory_use_large_pages (gpointer memory, gsize bytes)
+{
+#ifdef MADV_HUGEPAGE
+  const guintptr page = (guintptr) 1 << 21;
+  const guintptr start = ((guintptr) memory + page - 1) / page * page;
+  const guintptr end = ((guintptr) memory + bytes) / page * page;
+
+  if (end > start)
+    madvise ((gpointer) start, end - start, MADV_HUGEPAGE);
+#endif
+}
+
 gpointer
 nd_pages_new (gsize *size)
 {

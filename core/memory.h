@@ -46,6 +46,11 @@ guint nd_usable_cores (void);
 size_t nd_cgroup_memory (const gchar *root);
 guint nd_cgroup_cores (const gchar *root);
 
+/* Asks the kernel for large pages, 2 MiB on most machines, for memory that
+ * nothing was written to: strides of many pages then need few entries of the
+ * table that finds pages. Memory stays as it was if it cannot. */
+void nd_memory_use_large_pages (gpointer memory, gsize bytes);
+
 /* Host memory of whole pages, which a device can pin: at least *@size bytes,
  * which becomes the size of the whole pages; NULL if there is not enough
  * memory. Free it with free(). */

@@ -222,6 +222,7 @@ static const NdAlgorithmFuncs algorithms = {
   .scan_new = nd_cpu_scan_new,
   .bmode_new = nd_cpu_bmode_new,
   .rank_new = nd_cpu_rank_new,
+  .deconvolve_new = nd_cpu_deconvolve_new,
 };
 
 const NdBackend nd_cpu_backend = {

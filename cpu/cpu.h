@@ -50,6 +50,11 @@ NdAlgorithm *nd_cpu_scan_new (const NdScan *scan, NdSampleType type,
 NdAlgorithm *nd_cpu_bmode_new (const NdBmode *bmode, NdSampleType type,
     NdSampleType out_type, gint device_id, GError **error);
 
+/* NdAlgorithmFuncs.deconvolve_new(). */
+NdAlgorithm *nd_cpu_deconvolve_new (const NdDeconvolveOptions *options,
+    const NdBank *psf, const NdShape *shape, NdSampleType type, guint64 kept,
+    gint device_id, GError **error);
+
 /* Scenes on the CPU. */
 extern const NdSceneFuncs nd_cpu_scenes;
 

@@ -5,6 +5,7 @@
  */
 #include "cpu/adaptivekernels.h"
 #include "cpu/beamkernels.h"
+#include "cpu/deconvolvekernels.h"
 #include "cpu/denoisekernels.h"
 #include "cpu/fftkernels.h"
 #include "cpu/flowkernels.h"
@@ -104,6 +105,8 @@ TABLES (NdAdaptiveKernels, nd_adaptive_kernels);
 CHOICE (NdAdaptiveKernels, nd_adaptive_kernels)
 TABLES (NdBeamKernels, nd_beam_kernels);
 CHOICE (NdBeamKernels, nd_beam_kernels)
+TABLES (NdDeconvolveKernels, nd_deconvolve_kernels);
+CHOICE (NdDeconvolveKernels, nd_deconvolve_kernels)
 TABLES (NdDenoiseKernels, nd_denoise_kernels);
 CHOICE (NdDenoiseKernels, nd_denoise_kernels)
 TABLES (NdFlowKernels, nd_flow_kernels);

@@ -19,8 +19,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define ALIGN_FLOATS (ND_FFT_ALIGN / sizeof (NdReal))
 
@@ -125,21 +123,6 @@ scratch_of (const Blocks *b, guint worker)
   return s;
 }
 
-/* Asks for huge pages: the rows of a block are in different pages, and each
- * page needs a look-up. */
-static void
-advise (gpointer memory, gsize bytes)
-{
-#ifdef MADV_HUGEPAGE
-  const gsize page = sysconf (_SC_PAGESIZE);
-  const guintptr start = ((guintptr) memory + page - 1) / page * page;
-  const guintptr end = ((guintptr) memory + bytes) / page * page;
-
-  if (end > start)
-    madvise ((gpointer) start, end - start, MADV_HUGEPAGE);
-#endif
-}
-
 static gboolean
 fft_blocks_make_memory (Blocks *b, GError **error)
 {
@@ -168,7 +151,7 @@ fft_blocks_make_memory (Blocks *b, GError **error)
   if (!b->memory)
     return FALSE;
   b->floats = used;
-  advise (b->memory, used * sizeof (NdReal));
+  nd_memory_use_large_pages (b->memory, used * sizeof (NdReal));
   start =
       ((guintptr) b->memory + ND_FFT_ALIGN - 1) / ND_FFT_ALIGN * ND_FFT_ALIGN;
   b->padded = (NdReal *) start + padded - ALIGN_FLOATS;

@@ -81,6 +81,11 @@ typedef struct
   void (*to_lanes) (const NdReal *rows, gsize row, gsize n, NdReal *columns);
   void (*from_lanes) (const NdReal *columns, gsize n, NdReal *rows, gsize row);
 
+  /* Copies @n numbers, @stride numbers apart, to numbers side by side, and
+   * back. */
+  void (*gather) (const NdReal *from, gsize stride, gsize n, NdReal *to);
+  void (*scatter) (const NdReal *from, gsize n, NdReal *to, gsize stride);
+
   /* Transposes as many numbers as there are lanes; @in_stride and @out_stride
    * numbers apart. */
   void (*turn) (const NdReal *in, gsize in_stride, NdReal *out,
@@ -88,6 +93,9 @@ typedef struct
 
   /* sum[i] += a[i] * b[i] for @n numbers. */
   void (*multiply_add) (NdReal *sum, const NdReal *a, const NdReal *b, gsize n);
+
+  /* a[i] *= b[i], or its conjugate, for @n numbers. */
+  void (*multiply) (NdReal *a, const NdReal *b, gboolean conjugate, gsize n);
 
   /* out[i][x] = @weight * sum over j < k of line[i + j][x], for @n <= @k
    * outputs of @width numbers, which is rounded up to whole vectors. Lines are

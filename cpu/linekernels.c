@@ -238,6 +238,20 @@ from_lanes (const NdReal *columns, gsize n, NdReal *rows, gsize row)
 }
 
 static void
+gather (const NdReal *from, gsize stride, gsize n, NdReal *to)
+{
+  for (gsize i = 0; i < n; i++)
+    ((Complex *) to)[i] = ((const Complex *) from)[i * stride];
+}
+
+static void
+scatter (const NdReal *from, gsize n, NdReal *to, gsize stride)
+{
+  for (gsize i = 0; i < n; i++)
+    ((Complex *) to)[i * stride] = ((const Complex *) from)[i];
+}
+
+static void
 turn (const NdReal *in, gsize in_stride, NdReal *out, gsize out_stride)
 {
   transpose ((const Complex *) in, in_stride, (Complex *) out, out_stride);
@@ -249,6 +263,19 @@ add_products (NdReal *sum, const NdReal *a, const NdReal *b, gsize n)
   for (gsize i = 0; i < n; i++)
     multiply_add ((Complex *) sum + i, (const Complex *) a + i,
         (const Complex *) b + i);
+}
+
+static void
+multiply_all (NdReal *to, const NdReal *by, gboolean conjugate, gsize n)
+{
+  Complex *a = (Complex *) to;
+  const Complex *b = (const Complex *) by;
+
+  for (gsize i = 0; i < n; i++) {
+    const Complex c = { b[i].re, conjugate ? -b[i].im : b[i].im };
+
+    a[i] = multiply (a + i, &c);
+  }
 }
 
 /* Sums of boxes without differences, so that errors do not grow and a number
@@ -307,7 +334,10 @@ const NdLineKernels ND_TARGET_TABLE (nd_line_kernels) = {
   .inverse = line_inverse,
   .to_lanes = to_lanes,
   .from_lanes = from_lanes,
+  .gather = gather,
+  .scatter = scatter,
   .turn = turn,
   .multiply_add = add_products,
+  .multiply = multiply_all,
   .sum_box = sum_box,
 };

@@ -94,6 +94,7 @@ typedef long double NdReferenceSum;
 #define nd_tiles_push nd_double_tiles_push
 #define nd_tiles_run nd_double_tiles_run
 #define nd_transform_bytes nd_double_transform_bytes
+#define nd_transform_convolve nd_double_transform_convolve
 #define nd_transform_forward nd_double_transform_forward
 #define nd_transform_free nd_double_transform_free
 #define nd_transform_inverse nd_double_transform_inverse

@@ -129,6 +129,8 @@ nd_transform_new (const gsize size[3], GError **error)
       || !g_size_checked_add (&t->floats, t->floats, ND_LINE_ALIGN))
     t->floats = G_MAXSIZE;
   t->memory = nd_floats_new (t->floats, error);
+  if (t->memory)
+    nd_memory_use_large_pages (t->memory, t->floats * sizeof (NdReal));
   if (!t->memory || !make_axes (t, error)) {
     nd_transform_free (t);
     return NULL;
@@ -171,6 +173,9 @@ typedef struct
 {
   NdTransform *t;
   const gsize *extent; /* used or kept */
+  const gsize *kept;   /* of a convolution */
+  const NdReal *filter;
+  gboolean mirrored;
   NdLoadRow load_row;
   NdLoadFloats load_floats;
   NdTakeRow take_row;
@@ -192,33 +197,12 @@ copy_number (NdReal *to, const NdReal *from, gsize floats)
       __builtin_assume_aligned (from, 16), floats * sizeof (NdReal));
 }
 
-/* Numbers @stride numbers apart to numbers side by side, and back. */
+/* Transforms rows @first to @first + @n - 1, at most one for each lane. */
 static void
-gather (const NdTransform *t, const NdReal *from, gsize stride, gsize n,
-    NdReal *to)
+forward_rows (const Pass *pass, gsize first, gsize n, const Scratch s)
 {
-  for (gsize i = 0; i < n; i++)
-    copy_number (to + i * t->number, from + i * stride * t->number, t->number);
-}
-
-static void
-scatter (const NdTransform *t, const NdReal *from, gsize n, NdReal *to,
-    gsize stride)
-{
-  for (gsize i = 0; i < n; i++)
-    copy_number (to + i * stride * t->number, from + i * t->number, t->number);
-}
-
-/* Transforms one row for each lane. */
-static void
-forward_x (gsize index, guint worker, gpointer data)
-{
-  const Pass *pass = data;
   const NdTransform *t = pass->t;
-  const gsize lanes = t->kernels->lanes, first = index * lanes;
-  const gsize rows = pass->extent[1] * pass->extent[2];
-  const gsize n = MIN (lanes, rows - first);
-  const Scratch s = transform_scratch (t, worker);
+  const gsize lanes = t->kernels->lanes;
 
   for (gsize r = 0; r < lanes; r++) {
     NdReal *row = s.rows + r * t->row_floats;
@@ -245,14 +229,21 @@ forward_x (gsize index, guint worker, gpointer data)
 }
 
 static void
-inverse_x (gsize index, guint worker, gpointer data)
+forward_x (gsize index, guint worker, gpointer data)
 {
   const Pass *pass = data;
-  const NdTransform *t = pass->t;
-  const gsize lanes = t->kernels->lanes, first = index * lanes;
+  const gsize lanes = pass->t->kernels->lanes, first = index * lanes;
   const gsize rows = pass->extent[1] * pass->extent[2];
-  const gsize n = MIN (lanes, rows - first);
-  const Scratch s = transform_scratch (t, worker);
+
+  forward_rows (pass, first, MIN (lanes, rows - first),
+      transform_scratch (pass->t, worker));
+}
+
+static void
+inverse_rows (const Pass *pass, gsize first, gsize n, const Scratch s)
+{
+  const NdTransform *t = pass->t;
+  const gsize lanes = t->kernels->lanes;
 
   for (gsize g = 0; g < t->groups; g++) {
     for (gsize r = 0; r < n; r++)
@@ -269,13 +260,24 @@ inverse_x (gsize index, guint worker, gpointer data)
         (first + r) / pass->extent[1], s.rows + r * t->row_floats, pass->data);
 }
 
+static void
+inverse_x (gsize index, guint worker, gpointer data)
+{
+  const Pass *pass = data;
+  const gsize lanes = pass->t->kernels->lanes, first = index * lanes;
+  const gsize rows = pass->extent[1] * pass->extent[2];
+
+  inverse_rows (pass, first, MIN (lanes, rows - first),
+      transform_scratch (pass->t, worker));
+}
+
 /* Transforms a line along @axis, of which @used numbers at @from, @stride
  * apart, are not zero. */
 static void
 forward_line (const NdTransform *t, guint axis, const Scratch *s,
     const NdReal *from, gsize stride, gsize used, NdReal *to)
 {
-  gather (t, from, stride, used, s->lines[0]);
+  t->kernels->gather (from, stride, used, s->lines[0]);
   memset (s->lines[0] + used * t->number, 0,
       (t->size[axis] - used) * t->number * sizeof (NdReal));
   t->kernels->run (t->axis[axis][0], s->lines[0], to);
@@ -295,7 +297,7 @@ forward_y (gsize index, guint worker, gpointer data)
 
   forward_line (t, 1, &s, at, t->row, pass->extent[1], to);
   if (!is_last)
-    scatter (t, to, t->size[1], at, t->row);
+    t->kernels->scatter (to, t->size[1], at, t->row);
 }
 
 static void
@@ -320,7 +322,7 @@ inverse_line (const Pass *pass, guint axis, const Scratch *s, gsize index,
 
   pass->load_floats (index * floats, floats, s->lines[0], pass->data);
   t->kernels->run (t->axis[axis][1], s->lines[0], s->lines[1]);
-  scatter (t, s->lines[1], pass->extent[axis], to, stride);
+  t->kernels->scatter (s->lines[1], pass->extent[axis], to, stride);
 }
 
 static void
@@ -347,9 +349,9 @@ inverse_y (gsize index, guint worker, gpointer data)
     inverse_line (pass, 1, &s, index, at, t->row);
     return;
   }
-  gather (t, at, t->row, t->size[1], s.lines[0]);
+  t->kernels->gather (at, t->row, t->size[1], s.lines[0]);
   t->kernels->run (t->axis[1][1], s.lines[0], s.lines[1]);
-  scatter (t, s.lines[1], pass->extent[1], at, t->row);
+  t->kernels->scatter (s.lines[1], pass->extent[1], at, t->row);
 }
 
 void
@@ -380,4 +382,108 @@ nd_transform_inverse (NdTransform *t, const gsize kept[3], NdLoadFloats load,
     nd_parallel_for (t->size[1] * t->groups, inverse_z, &pass);
   nd_parallel_for (kept[2] * t->groups, inverse_y, &pass);
   nd_parallel_for ((kept[1] * kept[2] + lanes - 1) / lanes, inverse_x, &pass);
+}
+
+/* Convolution: the passes along x and y are one over planes, which stay in the
+ * cache, and the last axis is transformed there and back in place. */
+
+static void
+forward_plane (gsize z, guint worker, gpointer data)
+{
+  const Pass *pass = data;
+  const NdTransform *t = pass->t;
+  const gsize lanes = t->kernels->lanes, height = pass->extent[1];
+  const Scratch s = transform_scratch (t, worker);
+
+  for (gsize y = 0; y < height; y += lanes)
+    forward_rows (pass, z * height + y, MIN (lanes, height - y), s);
+  for (gsize g = 0; g < t->groups; g++) {
+    forward_line (t, 1, &s, work_at (t, g, 0, z), t->row, height, s.lines[1]);
+    t->kernels->scatter (s.lines[1], t->size[1], work_at (t, g, 0, z), t->row);
+  }
+}
+
+static void
+inverse_plane (gsize z, guint worker, gpointer data)
+{
+  const Pass *pass = data;
+  const NdTransform *t = pass->t;
+  const gsize lanes = t->kernels->lanes, height = pass->kept[1];
+  const Scratch s = transform_scratch (t, worker);
+  Pass rows = *pass;
+
+  rows.extent = pass->kept;
+  for (gsize g = 0; g < t->groups; g++) {
+    NdReal *at = work_at (t, g, 0, z);
+
+    t->kernels->gather (at, t->row, t->size[1], s.lines[0]);
+    t->kernels->run (t->axis[1][1], s.lines[0], s.lines[1]);
+    t->kernels->scatter (s.lines[1], height, at, t->row);
+  }
+  for (gsize y = 0; y < height; y += lanes)
+    inverse_rows (&rows, z * height + y, MIN (lanes, height - y), s);
+}
+
+/* The product on line @index of the last axis, whose numbers are at @at. */
+static void
+convolve_line (const Pass *pass, guint axis, const Scratch *s, gsize index,
+    NdReal *at, gsize stride)
+{
+  const NdTransform *t = pass->t;
+  const gsize n = t->size[axis];
+
+  forward_line (t, axis, s, at, stride, pass->extent[axis], s->lines[1]);
+  t->kernels->multiply (s->lines[1], pass->filter + index * n * t->number,
+      pass->mirrored, n);
+  t->kernels->run (t->axis[axis][1], s->lines[1], s->lines[2]);
+  t->kernels->scatter (s->lines[2], pass->kept[axis], at, stride);
+}
+
+/* Along z at row @y of all planes. */
+static void
+convolve_z (gsize y, guint worker, gpointer data)
+{
+  const Pass *pass = data;
+  const NdTransform *t = pass->t;
+  const Scratch s = transform_scratch (t, worker);
+
+  for (gsize g = 0; g < t->groups; g++)
+    convolve_line (pass, 2, &s, y * t->groups + g, work_at (t, g, y, 0),
+        t->row * t->size[1]);
+}
+
+static void
+convolve_y (gsize g, guint worker, gpointer data)
+{
+  const Pass *pass = data;
+  const Scratch s = transform_scratch (pass->t, worker);
+
+  convolve_line (pass, 1, &s, g, work_at (pass->t, g, 0, 0), pass->t->row);
+}
+
+void
+nd_transform_convolve (NdTransform *t, const gsize used[3], NdLoadRow load,
+    const NdReal *filter, gboolean mirrored, const gsize kept[3],
+    NdTakeRow take, gpointer data)
+{
+  const gsize lanes = t->kernels->lanes;
+  Pass pass = { .t = t,
+    .extent = used,
+    .kept = kept,
+    .load_row = load,
+    .take_row = take,
+    .filter = filter,
+    .mirrored = mirrored,
+    .data = data };
+
+  if (t->size[2] > 1) {
+    nd_parallel_for (used[2], forward_plane, &pass);
+    nd_parallel_for (t->size[1], convolve_z, &pass);
+    nd_parallel_for (kept[2], inverse_plane, &pass);
+    return;
+  }
+  nd_parallel_for ((used[1] + lanes - 1) / lanes, forward_x, &pass);
+  nd_parallel_for (t->groups, convolve_y, &pass);
+  pass.extent = kept;
+  nd_parallel_for ((kept[1] + lanes - 1) / lanes, inverse_x, &pass);
 }

@@ -50,4 +50,12 @@ typedef void (*NdTakeRow) (gsize y, gsize z, NdReal *row, gpointer data);
 void nd_transform_inverse (NdTransform *transform, const gsize kept[3],
     NdLoadFloats load, NdTakeRow take, gpointer data);
 
+/* Convolves, circularly in @size, what @load writes with the filter whose
+ * spectrum nd_transform_forward() has written, or with that filter mirrored:
+ * forward, product and inverse, in fewer passes over memory. Not scaled. The
+ * threads of @take are done with all of @load. */
+void nd_transform_convolve (NdTransform *transform, const gsize used[3],
+    NdLoadRow load, const NdReal *filter, gboolean mirrored,
+    const gsize kept[3], NdTakeRow take, gpointer data);
+
 G_END_DECLS

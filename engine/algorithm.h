@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analysis/bmode.h"
+#include "analysis/deconvolve.h"
 #include "analysis/denoise.h"
 #include "analysis/rank.h"
 #include "analysis/register.h"
@@ -39,6 +40,14 @@ typedef struct
   NdBorder border, time_border;
   gdouble border_value;
 } NdRankOptions;
+
+/* Deconvolution of volumes. */
+typedef struct
+{
+  NdDeconvolveSettings settings;
+  NdBorder border;
+  gdouble border_value;
+} NdDeconvolveOptions;
 
 /* Functions of a back end. Volumes and outputs alternate: push() one, then
  * respond() while ready(). When they return, push() has read the volume, and
@@ -91,6 +100,15 @@ typedef struct
    * noise that the last output was computed with, of the component with the
    * least certainty. */
   NdNoiseFound (*found) (const NdAlgorithm *self);
+
+  /* Deconvolution only, otherwise NULL. Uses @settings from the next output
+   * on. */
+  void (*set_deconvolve) (NdAlgorithm *self,
+      const NdDeconvolveSettings *settings);
+
+  /* Deconvolution only, otherwise NULL. What was computed for the last output:
+   * the largest numbers of all components. */
+  const NdDeconvolution *(*deconvolution) (const NdAlgorithm *self);
 } NdAlgorithmClass;
 
 struct _NdAlgorithm
@@ -145,6 +163,14 @@ typedef struct
    * back end cannot do it. */
   NdAlgorithm *(*rank_new) (const NdRankOptions *options, const NdShape *shape,
       NdSampleType type, guint64 kept, gint device_id, GError **error);
+
+  /* Deconvolves volumes of @shape, each component by itself, by @psf, which is
+   * copied. Components whose bit is set in @kept pass unchanged. Outputs have
+   * the type of the input. Errors also of nd_deconvolve_psf(). NULL if the
+   * back end cannot do it. */
+  NdAlgorithm *(*deconvolve_new) (const NdDeconvolveOptions *options,
+      const NdBank *psf, const NdShape *shape, NdSampleType type, guint64 kept,
+      gint device_id, GError **error);
 } NdAlgorithmFuncs;
 
 /* The functions of @self, for one thread at a time. NULL can be freed. */
@@ -221,6 +247,19 @@ nd_algorithm_found (const NdAlgorithm *self)
   const NdNoiseFound none = { ND_NOISE_ADDITIVE, 0, 0, 0, 0 };
 
   return self->klass->found ? self->klass->found (self) : none;
+}
+
+static inline void
+nd_algorithm_set_deconvolve (NdAlgorithm *self,
+    const NdDeconvolveSettings *settings)
+{
+  self->klass->set_deconvolve (self, settings);
+}
+
+static inline const NdDeconvolution *
+nd_algorithm_deconvolution (const NdAlgorithm *self)
+{
+  return self->klass->deconvolution (self);
 }
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdAlgorithm, nd_algorithm_free)

@@ -497,6 +497,33 @@ const guint nd_n_registrar_settings = G_N_ELEMENTS (nd_registrar_settings);
 
 #undef FIELD
 
+/* Deconvolution */
+
+#define FIELD(KIND, ...) ND_FIELD_##KIND (NdDeconvolverSettings, __VA_ARGS__)
+
+const NdSetting nd_deconvolver_settings[] = {
+  { "iterations", "Iterations",
+      "Most iterations for each volume: more sharpen more, and amplify noise",
+      FIELD (UINT, deconvolve.iterations, 1, ND_DECONVOLVE_MAX_ITERATIONS, 10),
+      ND_OF_STREAM },
+  { "tv", "Total variation",
+      "Weight of the total variation, which smooths noise and keeps edges; 0: "
+      "none, 0.002 is usual",
+      FIELD (DOUBLE, deconvolve.tv, 0, ND_DECONVOLVE_MAX_TV, 0), ND_OF_STREAM },
+  { "tolerance", "Tolerance",
+      "Ends the iterations of a volume once one changes the residue by at most "
+      "this share of it; 0: never",
+      FIELD (DOUBLE, deconvolve.tolerance, 0, 1, 0), ND_OF_STREAM },
+  { "border", "Border", "Samples beyond the edges in x, y and z",
+      FIELD (ENUM, border, NdBorder, nd_border_enum, ND_BORDER_NEAREST),
+      ND_PLAYING },
+  { "border-value", "Border value", "Sample value for border=constant",
+      FIELD (DOUBLE, border_value, -G_MAXFLOAT, G_MAXFLOAT, 0), ND_PLAYING },
+};
+const guint nd_n_deconvolver_settings = G_N_ELEMENTS (nd_deconvolver_settings);
+
+#undef FIELD
+
 const gchar *
 nd_border_name (NdBorder border)
 {

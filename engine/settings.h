@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "analysis/deconvolve.h"
 #include "analysis/denoise.h"
 #include "analysis/rank.h"
 #include "analysis/register.h"
@@ -130,5 +131,15 @@ typedef struct
 
 extern const NdSetting nd_registrar_settings[]; /* of NdRegistrarSettings */
 extern const guint nd_n_registrar_settings;
+
+typedef struct
+{
+  NdDeconvolveSettings deconvolve;
+  NdBorder border;
+  gdouble border_value;
+} NdDeconvolverSettings;
+
+extern const NdSetting nd_deconvolver_settings[]; /* of NdDeconvolverSettings */
+extern const guint nd_n_deconvolver_settings;
 
 G_END_DECLS

@@ -43,9 +43,10 @@ static const struct
   { "sphere", nd_design_sphere, .takes = { "radius", "size" } },
   { "ellipsoid", nd_design_ellipsoid, .takes = { "radius", "size" } },
   { "psf", nd_design_psf,
-      .takes = { "model", "wavelength", "aperture", "sampling", "index",
-          "size" } },
-  { "wiener", nd_design_wiener, .takes = { "sigma", "size", FIT } },
+      .takes = { "model", "wavelength", "aperture", "sampling", "index", "size",
+          "location", "background", "center" } },
+  { "wiener", nd_design_wiener,
+      .takes = { "sigma", "size", FIT, "location", "background", "center" } },
   { "laplace", nd_design_laplace, .takes = { "size", "connectivity" },
       .in_space = TRUE },
   { "log", nd_design_log, .takes = { "sigma", "size" }, .in_space = TRUE },
@@ -401,7 +402,8 @@ log_bank (const gchar *text, const NdBank *bank, gint64 begin)
       (g_get_monotonic_time () - begin) * 1e-3);
 }
 
-/* make_bank() with the cache. Only fitted banks are kept. */
+/* make_bank() with the cache. Only fitted banks are kept, and not those of
+ * files, which can change. */
 static NdBank *
 make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
     GError **error)
@@ -427,7 +429,8 @@ make_or_copy_bank (guint i, const NdParameters *parameters, const NdAxes *axes,
   bank = make_bank (i, parameters, axes, error);
   if (bank && !minimize_lag (bank, parameters, error))
     g_clear_pointer (&bank, nd_bank_free);
-  if (bank && !isnan (bank->filters[0]->fit_error.total))
+  if (bank && !isnan (bank->filters[0]->fit_error.total)
+      && !nd_parameters_has (parameters, "location"))
     design_keep (key->str, bank);
   if (bank)
     log_bank (key->str, bank, begin);

@@ -36,7 +36,7 @@ G_BEGIN_DECLS
  *   motion               (complex) velocity (samples per volume, per axis in
  *                        space); BAND
  *   psf                  model (gaussian or airy), wavelength, aperture,
- *                        sampling, index, size; sum 1
+ *                        sampling, index, size; or location; sum 1
  *   quadrature           (complex) direction; BAND
  *   quadrature-bank      (complex) BAND
  *   riesz                direction; BAND

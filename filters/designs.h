@@ -28,6 +28,7 @@ NdDesignFunction nd_design_gaussian;
 NdDesignFunction nd_design_gaussian_derivative;
 NdDesignFunction nd_design_laplace;
 NdDesignFunction nd_design_log;
+NdDesignFunction nd_design_measured_psf; /* psf with location */
 NdDesignFunction nd_design_monomial;
 NdDesignFunction nd_design_psf;
 NdDesignFunction nd_design_riesz;

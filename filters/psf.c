@@ -12,6 +12,8 @@
  * sigma = sqrt 2 / (k f) along x and y, 2 sqrt 6 index / (k f^2) along z
  * (Zhang, Zerubia and Olivo-Marin, Applied Optics 46 (10), 2007).
  *
+ * location=FILE: a psf that was measured (filters/measured.c).
+ *
  * By default, the filter reaches to the third dark ring along x and y and to
  * the second zero along z (airy), or to 4 sigma (gaussian). Along t, size is 1
  * by default; with a larger size all times have the same weight.
@@ -171,6 +173,18 @@ intensity (const Psf *psf, const gdouble x[ND_AXES])
   return psf->airy ? airy (v, w) : exp (-v * v / 4 - w * w / 48);
 }
 
+static gboolean
+check_location (const NdParameters *parameters, GError **error)
+{
+  if (nd_parameters_has (parameters, "location")
+      || (!nd_parameters_has (parameters, "background")
+          && !nd_parameters_has (parameters, "center")))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "location is missing; background and center are those of a file");
+  return FALSE;
+}
+
 NdFilter *
 nd_design_psf (const NdParameters *parameters, const NdAxes *axes,
     GError **error)
@@ -179,7 +193,10 @@ nd_design_psf (const NdParameters *parameters, const NdAxes *axes,
   NdFilter *filter;
   Psf psf;
 
-  if (!read_psf (parameters, axes, &psf, error)
+  if (nd_parameters_has (parameters, "location"))
+    return nd_design_measured_psf (parameters, axes, error);
+  if (!check_location (parameters, error)
+      || !read_psf (parameters, axes, &psf, error)
       || !choose_size (parameters, axes, &psf, size, error))
     return NULL;
   filter = nd_design_new_filter ("psf", size, error);
@@ -224,7 +241,11 @@ nd_design_psf (const NdParameters *parameters, const NdAxes *axes,
  * (Gonzalez and Woods, Digital Image Processing, 4th ed., eq. 5-85), scaled to
  * keep constant input, and fitted to size, by default 2 ceil (5 sigma) + 1. snr
  * is the ratio of signal to noise in the recording; a low value sharpens
- * less. */
+ * less.
+ *
+ * With location, G is the transform P of a psf that was measured, and
+ * H(u) = (1 + 1 / snr^2) conj P(u) / (|P(u)|^2 + 1 / snr^2). The size is then
+ * by default that of the file, made odd. */
 
 #define MAX_SIGMA 8.0
 #define DEFAULT_SNR 30
@@ -233,7 +254,11 @@ typedef struct
 {
   gdouble sigma[ND_AXES];
   gdouble noise; /* 1 / snr^2 */
+  NdFilter *psf; /* or NULL */
 } Wiener;
+
+/* The transform at all frequencies of a fit in 3D takes 1.3 ms a sample. */
+#define MAX_MEASURED 8192
 
 static gdouble
 psf_respond (const gdouble u[ND_AXES], gconstpointer data)
@@ -245,6 +270,80 @@ psf_respond (const gdouble u[ND_AXES], gconstpointer data)
     exponent += w->sigma[a] * w->sigma[a] * u[a] * u[a] / 2;
   g = exp (-exponent);
   return (1 + w->noise) * g / (g * g + w->noise);
+}
+
+/* E + O for the response E - i O, which is conj P / (|P|^2 + noise). */
+static gdouble
+measured_respond (const gdouble u[ND_AXES], gconstpointer data)
+{
+  const Wiener *w = data;
+  const gsize *size = w->psf->size;
+  gdouble cosine = 0, sine = 0;
+
+  for (gsize row = 0; row < nd_filter_count (w->psf) / size[0]; row++) {
+    const gdouble *p = w->psf->coefficients + row * size[0];
+    const gdouble c = cos (u[0]), s = sin (u[0]);
+    gdouble angle = -u[0] * (gdouble) (size[0] / 2 + w->psf->origin[0]);
+    gdouble re, im;
+    gsize left = row;
+
+    for (guint a = 1; a < ND_AXES; a++) {
+      angle += u[a]
+          * ((gdouble) (left % size[a])
+              - (gdouble) (gint) (size[a] / 2 + w->psf->origin[a]));
+      left /= size[a];
+    }
+    re = cos (angle);
+    im = sin (angle);
+    for (gsize x = 0; x < size[0]; x++) {
+      const gdouble turned = re * c - im * s;
+
+      cosine += p[x] * re;
+      sine += p[x] * im;
+      im = re * s + im * c;
+      re = turned;
+    }
+  }
+  return (1 + w->noise) * (cosine - sine)
+      / (cosine * cosine + sine * sine + w->noise);
+}
+
+static gboolean
+read_measured (const NdParameters *parameters, const NdAxes *axes,
+    Wiener *wiener, gsize size[ND_AXES], GError **error)
+{
+  static const gchar *const names[] = { "location", "background", "center" };
+  g_autoptr (NdParameters) file = nd_parameters_new ();
+  gsize n;
+
+  if (nd_parameters_has (parameters, "sigma")) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "sigma is given with location; the file has the whole psf: give one of "
+        "them");
+    return FALSE;
+  }
+  /* size is that of the filter, not that of a raw file. */
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    const gchar *text = nd_parameters_get_text (parameters, names[i]);
+
+    if (text)
+      nd_parameters_set_text (file, names[i], text);
+  }
+  wiener->psf = nd_design_measured_psf (file, axes, error);
+  if (!wiener->psf)
+    return FALSE;
+  n = nd_filter_count (wiener->psf);
+  if (n > MAX_MEASURED) {
+    g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "location: the file has %" G_GSIZE_FORMAT " samples; wiener takes up "
+        "to %d: cut it to what is above the background",
+        n, MAX_MEASURED);
+    return FALSE;
+  }
+  for (guint a = 0; a < ND_AXES; a++)
+    size[a] = wiener->psf->size[a] / 2 * 2 + 1;
+  return !nd_parameters_has (parameters, "size")
+      || nd_parameters_get_size (parameters, axes, 0, size, error);
 }
 
 static gboolean
@@ -286,12 +385,22 @@ nd_design_wiener (const NdParameters *parameters, const NdAxes *axes,
   NdFit fit = { .ideal = psf_respond };
   g_autoptr (NdBank) bank = NULL;
   NdBand band = { .stretch = { 1, 1, 1, 1 } };
-  Wiener wiener;
+  const gboolean measured = nd_parameters_has (parameters, "location");
+  g_autoptr (NdFilter) psf = NULL;
+  Wiener wiener = { .psf = NULL };
+  gboolean ok;
 
-  if (!read_wiener (parameters, axes, &wiener, band.size, error)
+  if (!check_location (parameters, error))
+    return NULL;
+  ok = measured ? read_measured (parameters, axes, &wiener, band.size, error)
+                : read_wiener (parameters, axes, &wiener, band.size, error);
+  psf = wiener.psf;
+  if (!ok
       || !nd_parameters_get_weights (parameters, DEFAULT_SNR, &band.weights,
           error))
     return NULL;
+  if (measured)
+    fit.ideal = measured_respond;
   wiener.noise = 1 / (band.weights.snr * band.weights.snr);
   fit.data = &wiener;
   fit.n_conditions = 1;

@@ -32,6 +32,7 @@ plugin_init (GstPlugin *plugin)
   ok |= GST_ELEMENT_REGISTER (ndconv2d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv3d, plugin);
   ok |= GST_ELEMENT_REGISTER (ndconv4dtemporal, plugin);
+  ok |= GST_ELEMENT_REGISTER (nddeconvolve, plugin);
   ok |= GST_ELEMENT_REGISTER (nddenoise, plugin);
   ok |= GST_ELEMENT_REGISTER (ndrank, plugin);
   ok |= GST_ELEMENT_REGISTER (ndregister, plugin);

@@ -21,6 +21,7 @@ struct _NdSettings
   NdRankerSettings
       ranker; /* operation, footprint, percentile; the rest: conv */
   NdRegistrarSettings registrar; /* border and border-value: those of conv */
+  NdDeconvolverSettings deconvolver; /* border and border-value: conv */
   gchar *axes;
   gchar *spacing, *rate; /* NULL: unknown */
 
@@ -76,6 +77,30 @@ gboolean nd_volumes_init_output (NdVolumes *out, const NdVolumes *in,
 
 /* Dense, without memory. */
 void nd_volumes_to_array (const NdVolumes *volumes, NdArray *array);
+
+/* A call that computes each volume of an array by itself in memory of the host,
+ * in single precision. */
+typedef struct
+{
+  NdVolumes in, out;
+  gboolean has_output;
+  NdSampleType computed;
+  NdSamples volume; /* dense, of the type @computed: in and out */
+  const NdWatch *watch;
+} NdHostRun;
+
+/* Checks arrays, and allocates the volume. @out, @watch: may be NULL; @out may
+ * be @in. @verb and @done are words of sentences: register, registered. */
+gboolean nd_host_run_init (NdHostRun *run, const NdArray *in,
+    const NdArray *out, const NdWatch *watch, const gchar *verb,
+    const gchar *done, GError **error);
+void nd_host_run_clear (NdHostRun *run);
+
+/* Reads volume @t, or FALSE with ND_ERROR_CANCELLED. */
+gboolean nd_host_run_read (const NdHostRun *run, gsize t, GError **error);
+
+/* Writes volume @t of the output, if there is one, and tells the progress. */
+void nd_host_run_write (const NdHostRun *run, gsize t);
 
 /* What a stream may rely on. */
 typedef struct

@@ -40,9 +40,12 @@ static const struct
       G_STRUCT_OFFSET (NdSettings, registrar) },
   { nd_ranker_settings, &nd_n_ranker_settings,
       G_STRUCT_OFFSET (NdSettings, ranker) },
+  { nd_deconvolver_settings, &nd_n_deconvolver_settings,
+      G_STRUCT_OFFSET (NdSettings, deconvolver) },
 };
-#define REGISTRAR (G_N_ELEMENTS (parts) - 2)
-#define RANKER (G_N_ELEMENTS (parts) - 1)
+#define REGISTRAR (G_N_ELEMENTS (parts) - 3)
+#define RANKER (G_N_ELEMENTS (parts) - 2)
+#define DECONVOLVER (G_N_ELEMENTS (parts) - 1)
 
 #define AT(settings, part) ((guint8 *) (settings) + parts[part].offset)
 
@@ -170,6 +173,10 @@ nd_list_settings (void)
   nd_json_name (json, "rank");
   g_string_append_c (json, '[');
   nd_settings_describe (parts[RANKER].rows, *parts[RANKER].n, json);
+  g_string_append_c (json, ']');
+  nd_json_name (json, "deconvolve");
+  g_string_append_c (json, '[');
+  nd_settings_describe (parts[DECONVOLVER].rows, *parts[DECONVOLVER].n, json);
   g_string_append (json, "]}");
   return g_string_free (json, FALSE);
 }

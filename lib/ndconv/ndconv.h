@@ -100,18 +100,18 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdSettings, nd_settings_free)
  * Of nd_register() and nd_warp(): model, register-method, reference, channel,
  * mask, levels, iterations and interpolation, with spacing, border,
  * border-value and n-threads.
+ * Of nd_deconvolve(): tv, tolerance, border, border-value and n-threads.
  *
  * ND_ERROR_SETTINGS if there is no such setting or it cannot have the value. */
 ND_API gboolean nd_settings_set (NdSettings *settings, const gchar *name,
     const gchar *value, GError **error);
 
 /* All settings as JSON: an object with the arrays "convolve" (of filters and
- * streams), "register" and "rank". Each of their objects has name, title,
- * sentence, kind (boolean, enum, integer, number, text), default, unit, and
- * playing
- * (whether a property of this name changes while playing); low and high if it
- * is a number, and values, with name and sentence, if it is an enum. A new
- * version may add members. Free it with g_free(). */
+ * streams), "register", "rank" and "deconvolve". Each of their objects has
+ * name, title, sentence, kind (boolean, enum, integer, number, text), default,
+ * unit, and playing (whether a property of this name changes while playing);
+ * low and high if it is a number, and values, with name and sentence, if it is
+ * an enum. A new version may add members. Free it with g_free(). */
 ND_API gchar *nd_list_settings (void);
 
 /* --- Filters -------------------------------------------------------------- */
@@ -395,6 +395,36 @@ ND_API gboolean nd_warp (const NdSettings *settings, const gdouble *matrices,
  * between two volumes. */
 ND_API gboolean nd_rank (const NdSettings *settings, const NdArray *in,
     const NdArray *out, const NdWatch *watch, GError **error);
+
+/* --- Deconvolution -------------------------------------------------------- */
+
+/* What nd_deconvolve() computed for one volume: the largest numbers of its
+ * components. */
+typedef struct
+{
+  gdouble residue;  /* root of the squared differences between the volume and
+                     * the estimate blurred again, before the last iteration,
+                     * as a share of the volume */
+  guint iterations; /* that were computed */
+  gpointer reserved[2];
+} NdVolumeResidue;
+
+/* Removes the blur @psf from each volume of @in, on the CPU, by at most
+ * @iterations (1 to 1000) of the method of Richardson and Lucy, with the
+ * settings tv and tolerance. @psf has one real filter without negative
+ * coefficients and of size 1 along t, which is scaled to sum 1. @out has type,
+ * components and sizes of @in, and may be @in; otherwise they must not overlap.
+ * @residues has in->size[3] elements, or is NULL. @settings and @watch may be
+ * NULL.
+ *
+ * Samples below 0 count as 0, and samples that are not finite are missing.
+ * Components are deconvolved by themselves.
+ *
+ * ND_ERROR_SETTINGS or _FORMAT if psf, settings and arrays do not fit each
+ * other, _MEMORY, _CANCELLED, also within a volume. */
+ND_API gboolean nd_deconvolve (const NdFilters *psf, guint iterations,
+    const NdSettings *settings, const NdArray *in, const NdArray *out,
+    NdVolumeResidue *residues, const NdWatch *watch, GError **error);
 
 /* --- Blocks --------------------------------------------------------------- */
 

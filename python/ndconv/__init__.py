@@ -10,6 +10,7 @@ from ._archive import run
 from ._blocks import Block, backends, devices, plan_blocks
 from ._calls import Cancel
 from ._convolve import convolve
+from ._deconvolve import Residue, deconvolve
 from ._estimate import Estimate, estimate
 from ._filters import describe, design, designs
 from ._ledger import Failure, Report
@@ -27,5 +28,6 @@ __version__ = nd_version().decode()
 __all__ = ["BackendError", "Block", "Cancel", "CancelledError", "Error", "Failure",
            "FileError", "FormatError", "Motion", "OutOfMemoryError", "Raw", "Recording",
            "RecordingWriter", "Report", "SaturationWarning", "SettingsError", "Stream", "backends",
-           "Estimate", "convolve", "describe", "design", "designs", "devices",
-           "estimate", "plan_blocks", "plot", "rank", "register", "run", "warp"]
+           "Estimate", "Residue", "convolve", "deconvolve", "describe", "design",
+           "designs", "devices", "estimate", "plan_blocks", "plot", "rank",
+           "register", "run", "warp"]

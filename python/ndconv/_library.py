@@ -90,6 +90,12 @@ class VolumeMotion(Structure):
                 ("restarted", c_int), ("reserved", c_void_p * 4)]
 
 
+class VolumeResidue(Structure):
+    """NdVolumeResidue."""
+    _fields_ = [("residue", c_double), ("iterations", c_uint),
+                ("reserved", c_void_p * 2)]
+
+
 class Timing(Structure):
     """NdTiming."""
     _fields_ = [("backend", ctypes.c_char * 16), ("method", ctypes.c_char * 16),
@@ -153,6 +159,9 @@ _FUNCTIONS = {
                     POINTER(Watch), "!"),
     "nd_convolve_init_output": (c_int, c_void_p, c_void_p, POINTER(Array),
                                 POINTER(Array), "!"),
+    "nd_deconvolve": (c_int, c_void_p, c_uint, c_void_p, POINTER(Array),
+                      POINTER(Array), POINTER(VolumeResidue), POINTER(Watch),
+                      "!"),
     "nd_register": (c_int, c_void_p, POINTER(Array), POINTER(Array),
                     POINTER(VolumeMotion), POINTER(Watch), "!"),
     "nd_rank": (c_int, c_void_p, POINTER(Array), POINTER(Array),

@@ -46,6 +46,8 @@ REGISTER = _read(_table["register"])
 REGISTER["n_threads"] = CONVOLVE["n_threads"]
 RANK = _read(_table["rank"])
 RANK["n_threads"] = CONVOLVE["n_threads"]
+DECONVOLVE = _read(_table["deconvolve"])
+DECONVOLVE["n_threads"] = CONVOLVE["n_threads"]
 # That of parameters is in the order of their axes.
 CONVOLVE["origin"] = CONVOLVE["origin"]._replace(default=0)
 DEFAULTS = {name: row.default for name, row in CONVOLVE.items()}

@@ -26,6 +26,8 @@ static const struct
       { FRAMES "width=8,height=8", FRAMES "width=12,height=8" }, { 64, 96 } },
   { "ndconv2d filter=box,size=3",
       { FRAMES "width=8,height=8", FRAMES "width=12,height=8" }, { 64, 96 } },
+  { "nddeconvolve psf=box,size=3",
+      { FRAMES "width=8,height=8", FRAMES "width=12,height=8" }, { 64, 96 } },
   { "nddenoise sigma=4",
       { FRAMES "width=8,height=8", FRAMES "width=12,height=8" }, { 64, 96 } },
   { "ndregister", { FRAMES "width=8,height=8", FRAMES "width=12,height=8" },

@@ -11,16 +11,16 @@
 #include <link.h>
 #include <string.h>
 
-#define MOST_ELEMENTS 12
+#define MOST_ELEMENTS 13
 
 static const struct
 {
   const gchar *plugin, *elements[MOST_ELEMENTS];
 } plugins[] = {
   { "ndconv",
-      { "ndbmode", "ndconv2d", "ndconv3d", "ndconv4dtemporal", "nddenoise",
-          "ndrank", "ndregister", "ndscanconvert", "ndstack", "ndstructure",
-          "ndtestsrc" } },
+      { "ndbmode", "ndconv2d", "ndconv3d", "ndconv4dtemporal", "nddeconvolve",
+          "nddenoise", "ndrank", "ndregister", "ndscanconvert", "ndstack",
+          "ndstructure", "ndtestsrc" } },
   { "ndfile", { "nddemux", "ndfilesink", "ndfilesrc" } },
   { "ndview", { "ndview" } },
   { "openigtlink", { "openigtlinksink", "openigtlinksrc" } },

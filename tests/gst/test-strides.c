@@ -20,6 +20,7 @@ static const gchar *const filters[] = {
   "ndconv4dtemporal filter=\"gaussian,sigma=0.6\" method=separable",
   "ndconv4dtemporal filter=\"sobel,direction=t\" method=fft",
   "ndconv4dtemporal filter=\"laplace\" method=reference",
+  "nddeconvolve psf=box,size=3",
   "nddenoise sigma=5",
   "ndregister reference=previous",
   "ndstructure output=tensor sigma=0.5",

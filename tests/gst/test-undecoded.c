@@ -11,6 +11,7 @@
 static const gchar *const elements[] = {
   "ndconv2d filter=box,size=3 ! fakesink",
   "ndconv4dtemporal filter=box,size=3 ! fakesink",
+  "nddeconvolve psf=box,size=3 ! fakesink",
   "nddenoise ! fakesink",
   "ndregister ! fakesink",
   "ndstructure ! fakesink",
