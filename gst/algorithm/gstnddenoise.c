@@ -244,12 +244,16 @@ load_map (const gchar *location, const gsize size[3], GError **error)
     return NULL;
   }
   for (gsize i = 0; i < size[0] * size[1] * size[2]; i++) {
-    /* The float that is divided by is not 0. */
-    if ((gfloat) filter->coefficients[i] > 0)
+    /* Neither samples divided by it nor numbers times it leave the range of
+     * floats. */
+    if (filter->coefficients[i] >= ND_DENOISE_MIN_SIGMA
+        && filter->coefficients[i] <= 1 / ND_DENOISE_MIN_SIGMA)
       continue;
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "sigma-map=%s has %g at sample %" G_GSIZE_FORMAT ": use values above 0",
-        location, filter->coefficients[i], i);
+        "sigma-map=%s has %g at sample %" G_GSIZE_FORMAT
+        ": use values above 0, from %g to %g",
+        location, filter->coefficients[i], i, ND_DENOISE_MIN_SIGMA,
+        1 / ND_DENOISE_MIN_SIGMA);
     return NULL;
   }
   return g_steal_pointer (&bank);
