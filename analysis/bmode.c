@@ -105,7 +105,7 @@ bmode_refuse (GError **error, const gchar *sentence)
 }
 
 static gboolean
-bmode_check (const NdBmodeSettings *settings, const NdShape *in, GError **error)
+check_lines (const NdBmodeSettings *settings, const NdShape *in, GError **error)
 {
   const gdouble f = settings->center_frequency;
 
@@ -129,7 +129,7 @@ bmode_check (const NdBmodeSettings *settings, const NdShape *in, GError **error)
   return TRUE;
 }
 
-/* Fills the gains of the output samples with those of settings->tgc. */
+/* Fills @n gains of the output samples with those of settings->tgc. */
 static gboolean
 parse_tgc (const gchar *text, gdouble *gains, gsize n, GError **error)
 {
@@ -155,6 +155,14 @@ parse_tgc (const gchar *text, gdouble *gains, gsize n, GError **error)
         : values[0];
   }
   return TRUE;
+}
+
+gboolean
+nd_bmode_check (const NdBmodeSettings *settings, const NdShape *in,
+    GError **error)
+{
+  return check_lines (settings, in, error)
+      && parse_tgc (settings->tgc, NULL, 0, error);
 }
 
 NdShape
@@ -188,7 +196,7 @@ nd_bmode_init (NdBmode *self, const NdBmodeSettings *settings,
       : 0;
   gdouble full, cutoff = 0.5 / settings->decimation;
 
-  if (!bmode_check (settings, in, error))
+  if (!check_lines (settings, in, error))
     return FALSE;
   *self = (NdBmode){ .output = settings->output,
     .in = *in,

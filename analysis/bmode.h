@@ -67,6 +67,10 @@ gboolean nd_bmode_init (NdBmode *bmode, const NdBmodeSettings *settings,
     const NdShape *in, NdSampleType type, GError **error);
 void nd_bmode_clear (NdBmode *bmode);
 
+/* Whether nd_bmode_init() takes the settings; needs no memory for lines. */
+gboolean nd_bmode_check (const NdBmodeSettings *settings, const NdShape *in,
+    GError **error);
+
 /* The shape of the output; @in must have 1 or 2 components. */
 NdShape nd_bmode_shape (const NdBmodeSettings *settings, const NdShape *in);
 

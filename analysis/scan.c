@@ -62,6 +62,24 @@ check_memory (const NdShape *out, GError **error)
   return FALSE;
 }
 
+/* A grid that is chosen has at most this many times the samples of the beams,
+ * and a few rows: more are made of beams that are much longer than wide. */
+#define MOST_SAMPLES 64
+#define FEW_SAMPLES 65536
+
+static gboolean
+check_chosen (const NdScan *scan, GError **error)
+{
+  const gsize *in = scan->in.size, *out = scan->out.size;
+  const gdouble samples = (gdouble) out[0] * out[1] * out[2];
+
+  if (samples <= MOST_SAMPLES * (gdouble) in[0] * in[1] * in[2] + FEW_SAMPLES)
+    return TRUE;
+  return scan_refuse (error,
+      "The beams are so narrow or so flat that no spacing suits all axes: set "
+      "spacing or size");
+}
+
 /* Equal spacing for as many samples as the beams have. */
 static gdouble
 choose_spacing (const NdScan *scan, const gdouble extent[3])
@@ -112,7 +130,7 @@ choose_grid (NdScan *scan, const NdScanSettings *settings, GError **error)
   if (extent[2] == 0 && scan->out.size[2] > 1)
     return scan_refuse (error,
         "The input is one plane: the size of the output must be X:Y");
-  return TRUE;
+  return has_size || has_spacing || check_chosen (scan, error);
 }
 
 static gboolean

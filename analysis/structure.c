@@ -4,6 +4,7 @@
 #include "analysis/structure.h"
 
 #include "analysis/structureinline.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -147,7 +148,7 @@ gaussian (gdouble u, gdouble sigma)
   return sigma > 0 ? exp (-u * u / (2 * sigma * sigma)) : u == 0;
 }
 
-void
+gboolean
 nd_structure_window_init (NdStructureWindow *window, gdouble sigma,
     const gsize size[3])
 {
@@ -155,15 +156,20 @@ nd_structure_window_init (NdStructureWindow *window, gdouble sigma,
   const gint reach = nd_structure_window_reach (sigma);
   gdouble sum = 0;
 
+  memset (window, 0, sizeof (*window));
   memcpy (window->size, size, sizeof (window->size));
   window->radius = radius;
-  window->weights = g_new (gfloat, 3 * n);
+  window->weights = nd_memory_new (3 * n, sizeof (gfloat), NULL);
+  if (!window->weights)
+    return FALSE;
   for (gint u = -radius; u <= radius; u++) {
     for (guint p = 0; p < 3; p++)
       window->weights[p * n + u + radius] = gaussian (u, sigma) * pow (u, p);
   }
   for (guint a = 0; a < 3; a++) {
-    window->scale[a] = g_new (gfloat, size[a]);
+    window->scale[a] = nd_memory_new (size[a], sizeof (gfloat), NULL);
+    if (!window->scale[a])
+      return FALSE;
     for (gint64 i = 0; i < (gint64) size[a]; i++) {
       gdouble inside = 0;
 
@@ -177,6 +183,7 @@ nd_structure_window_init (NdStructureWindow *window, gdouble sigma,
     sum += gaussian (u, sigma);
   for (gint u = -reach; u <= reach; u++)
     window->time[u + reach] = gaussian (u, sigma) / sum;
+  return TRUE;
 }
 
 void

@@ -135,8 +135,9 @@ typedef struct
 guint nd_structure_window_reach (gdouble sigma);
 
 /* Allocates the arrays of @window, which nd_structure_window_clear() frees, for
- * volumes of @size. @sigma: 0 to ND_STRUCTURE_MAX_SIGMA samples. */
-void nd_structure_window_init (NdStructureWindow *window, gdouble sigma,
+ * volumes of @size. @sigma: 0 to ND_STRUCTURE_MAX_SIGMA samples. FALSE without
+ * memory; then it must be cleared, too. */
+gboolean nd_structure_window_init (NdStructureWindow *window, gdouble sigma,
     const gsize size[3]);
 void nd_structure_window_clear (NdStructureWindow *window);
 

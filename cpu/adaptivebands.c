@@ -12,7 +12,7 @@
 
 #define AXES ND_TENSOR_MAX_AXES
 #define COMPONENTS ND_TENSOR_MAX_COMPONENTS
-#define BINS (1 << 16)
+#define BINS ND_ADAPTIVE_BINS
 
 /* Derivatives, and tensors */
 
@@ -306,7 +306,7 @@ nd_adaptive_measure_speckle (const NdAdaptiveFilter *self, guint index,
     gint64 position)
 {
   const gfloat *in = nd_adaptive_filter_input (self, position);
-  g_autofree guint32 *bins = g_new (guint32, BINS);
+  guint32 *bins = self->bins;
   gfloat least = INFINITY, trace;
   guint32 bits;
   gsize rank;

@@ -128,16 +128,17 @@ nd_adaptive_filter_new (const NdDenoiseSettings *settings,
 
   get_design (settings, size, &self->design, &self->n_slots);
   floats = count_floats (&self->design, self->n_slots, size);
+  self->is_speckle = settings->noise == ND_NOISE_SPECKLE;
   self->memory = floats > 0 ? g_try_new (gfloat, floats) : NULL;
-  if (!self->memory) {
-    g_free (self);
+  self->bins = self->is_speckle ? g_try_new (guint32, ND_ADAPTIVE_BINS) : NULL;
+  if (!self->memory || (self->is_speckle && !self->bins)) {
+    nd_adaptive_filter_free (self);
     return NULL;
   }
   self->kernels = nd_adaptive_kernels ();
   self->remap = settings->remap;
   self->borders = *borders;
   self->has_time = filters_time (settings);
-  self->is_speckle = settings->noise == ND_NOISE_SPECKLE;
   memcpy (self->size, size, sizeof (self->size));
   self->samples = size[0] * size[1] * size[2];
   adaptive_divide_memory (self);
@@ -150,6 +151,7 @@ nd_adaptive_filter_free (NdAdaptiveFilter *self)
   if (!self)
     return;
   g_free (self->memory);
+  g_free (self->bins);
   g_free (self);
 }
 

@@ -14,6 +14,8 @@ G_BEGIN_DECLS
 
 #define ND_ADAPTIVE_GAUSSIANS (ND_ADAPTIVE_NODES + 1)
 
+#define ND_ADAPTIVE_BINS (1 << 16)
+
 struct _NdAdaptiveFilter
 {
   const NdAdaptiveKernels *kernels;
@@ -36,6 +38,7 @@ struct _NdAdaptiveFilter
   gfloat *constants; /* rows of the border values of the input, of B in each
                       * band, and of 0 */
   gfloat *rows;      /* of each thread */
+  guint32 *bins;     /* ND_ADAPTIVE_BINS counts, if is_speckle */
 };
 
 /* The rows of memory of one thread: a plane, and padded rows. */

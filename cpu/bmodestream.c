@@ -243,13 +243,18 @@ bmode_allocate (NdCpuBmode *self)
   const gsize n = self->out.size[0] * self->out.components;
   const gsize result = nd_size_mul (lines, n, sizeof (gfloat));
 
+  const gsize threads = nd_threads ();
+  gsize lines_bytes;
+
   self->stride = self->in.size[0] + 2 * ND_BMODE_REACH + 2 * ND_BEAM_ROOM;
-  self->bytes = result;
-  if (!nd_memory_check (result, NULL))
+  lines_bytes =
+      nd_size_mul (self->stride, TABLES + threads * LINES, sizeof (gfloat));
+  if (!g_size_checked_add (&self->bytes, result, lines_bytes)
+      || !nd_memory_check (self->bytes, NULL))
     return FALSE;
   self->tables = g_try_malloc0_n (self->stride, TABLES * sizeof (gfloat));
   self->lines =
-      g_try_malloc0_n (self->stride, nd_threads () * LINES * sizeof (gfloat));
+      g_try_malloc0_n (self->stride, threads * LINES * sizeof (gfloat));
   self->result = g_try_malloc (result);
   return self->tables && self->lines && self->result;
 }

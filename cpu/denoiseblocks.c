@@ -171,7 +171,7 @@ finish_plane (gsize z, guint worker, gpointer data)
   const guint n_time = self->schedule.n_time;
   const gfloat gain = self->is_flat ? 1 / 16.f : 1 / 64.f;
   const gsize width = self->size[0];
-  g_autofree gfloat *rows = g_new (gfloat, (3 * n_time + 1) * width);
+  gfloat *rows = self->scratch + worker * self->scratch_floats;
 
   for (gsize y = 0; y < self->size[1]; y++) {
     const gsize at = (z * self->size[1] + y) * width;

@@ -165,23 +165,40 @@ denoise_samples_read_plane (gsize z, guint worker, gpointer data)
         size[0]);
 }
 
+/* Samples of a row that are computed together: a stranger decides how long a
+ * row is. */
+#define PART 1024
+
+static void
+write_unclipped (const SamplesJob *job, const gfloat *in, guint8 *to, gsize n)
+{
+  gfloat part[PART];
+
+  for (gsize x = 0; x < n; x += PART) {
+    const gsize m = MIN (PART, n - x);
+
+    memcpy (part, in + x, m * sizeof (gfloat));
+    unclip (job->clipping, part, m);
+    denoise_samples_write_row (job->type, part, to + x * job->volume->sample,
+        job->volume->sample, m);
+  }
+}
+
 static void
 denoise_samples_write_plane (gsize z, guint worker, gpointer data)
 {
   const SamplesJob *job = data;
   const gsize *size = job->shape->size;
-  g_autofree gfloat *row = g_new (gfloat, size[0]);
 
   for (gsize y = 0; y < size[1]; y++) {
     const gfloat *in = job->floats + (z * size[1] + y) * size[0];
+    guint8 *to = denoise_samples_row_start (job, y, z);
 
-    if (job->clipping && job->clipping->is_active) {
-      memcpy (row, in, size[0] * sizeof (gfloat));
-      unclip (job->clipping, row, size[0]);
-      in = row;
-    }
-    denoise_samples_write_row (job->type, in,
-        denoise_samples_row_start (job, y, z), job->volume->sample, size[0]);
+    if (job->clipping && job->clipping->is_active)
+      write_unclipped (job, in, to, size[0]);
+    else
+      denoise_samples_write_row (job->type, in, to, job->volume->sample,
+          size[0]);
   }
 }
 
@@ -250,18 +267,22 @@ collect (const gfloat *volume, const gsize size[3], gfloat low, gfloat high,
   const gsize n_z = size[2] - has_z;
   const gsize every = nd_noise_every (n_x * n_y * n_z);
   const gfloat scale = isfinite (low) ? ND_NOISE_PARTS / (high - low) : 0;
-  g_autofree gfloat *difference = g_new (gfloat, 2 * size[0]);
-  gfloat *sum = difference + size[0];
 
   for (gsize row = 0; row < n_y * n_z; row += every) {
     const gsize y = row % n_y, z = row / n_y;
     const gfloat *a = volume + z * plane + y * size[0];
     const gfloat *b = has_y ? a + size[0] : a;
     const gsize step = has_z ? plane : 0;
-    const gfloat *const rows[4] = { a, b, a + step, b + step };
 
-    fold_rows (rows, has_y, has_z, difference, sum, size[0]);
-    count_row (parts, difference, sum, has_x, n_x, low, scale);
+    for (gsize x = 0; x < n_x; x += PART) {
+      const gfloat *const rows[4] = { a + x, b + x, a + step + x,
+        b + step + x };
+      const gsize n = MIN (PART, n_x - x);
+      gfloat difference[PART + 1], sum[PART + 1];
+
+      fold_rows (rows, has_y, has_z, difference, sum, n + has_x);
+      count_row (parts, difference, sum, has_x, n, low, scale);
+    }
   }
 }
 
@@ -270,9 +291,11 @@ nd_cpu_noise_sigma (const gfloat *volume, const gsize size[3], gfloat low,
     gfloat high)
 {
   const guint n = isfinite (low) ? ND_NOISE_PARTS : 1;
-  g_autofree guint32 *bins = g_new0 (guint32, n * ND_NOISE_BINS);
+  g_autofree guint32 *bins = g_try_new0 (guint32, n * ND_NOISE_BINS);
   NdNoiseHistogram parts[ND_NOISE_PARTS] = { { 0 } };
 
+  if (!bins)
+    return -1;
   for (guint i = 0; i < n; i++) {
     parts[i].bins = bins + i * ND_NOISE_BINS;
     parts[i].first = 1;
@@ -346,8 +369,6 @@ denoise_samples_refine_plane (gsize z, guint worker, gpointer data)
   const FuseJob *job = data;
   const gsize *size = job->size, *coarse = job->coarse;
   const gsize n = coarse[0];
-  g_autofree gfloat *padded = g_new (gfloat, n + 2);
-  gfloat *row = padded + 1;
   gsize z0, z1;
 
   denoise_samples_neighbours (z, coarse[2], &z0, &z1);
@@ -361,16 +382,23 @@ denoise_samples_refine_plane (gsize z, guint worker, gpointer data)
     b = job->in + (z0 * coarse[1] + y1) * n;
     c = job->in + (z1 * coarse[1] + y0) * n;
     d = job->in + (z1 * coarse[1] + y1) * n;
-    for (gsize x = 0; x < n; x++)
-      row[x] = .5625f * a[x] + .1875f * (b[x] + c[x]) + .0625f * d[x];
-    row[-1] = row[0];
-    row[n] = row[n - 1];
-    for (gsize x = 0; x < size[0] / 2; x++) {
-      out[2 * x] += .75f * row[x] + .25f * row[(gssize) x - 1];
-      out[2 * x + 1] += .75f * row[x] + .25f * row[x + 1];
+    for (gsize first = 0; first < n; first += PART) {
+      const gsize m = MIN (PART, n - first);
+      gfloat padded[PART + 2], *row = padded + 1;
+
+      for (gsize i = 0; i < m + 2; i++) {
+        const gsize x = CLAMP ((gssize) (first + i) - 1, 0, (gssize) n - 1);
+
+        padded[i] = .5625f * a[x] + .1875f * (b[x] + c[x]) + .0625f * d[x];
+      }
+      for (gsize x = 0; x < m; x++) {
+        const gsize to = 2 * (first + x);
+
+        out[to] += .75f * row[x] + .25f * row[(gssize) x - 1];
+        if (to + 1 < size[0])
+          out[to + 1] += .75f * row[x] + .25f * row[x + 1];
+      }
     }
-    if (size[0] % 2 == 1)
-      out[size[0] - 1] += .75f * row[n - 1] + .25f * row[(gssize) n - 2];
   }
 }
 

@@ -36,7 +36,8 @@ void nd_samples_write (const NdSamples *volume, const NdShape *shape,
 /* sigma of one dense volume: median |HHH| / ND_NOISE_MEDIAN. HHH is the
  * orthonormal Haar difference along all axes that have more than one sample.
  * @low and @high are the range of an integer type, or infinite. Clipping to
- * this range reduces the differences, which is corrected. NaN is left out. */
+ * this range reduces the differences, which is corrected. NaN is left out. -1
+ * without memory. */
 gdouble nd_cpu_noise_sigma (const gfloat *volume, const gsize size[3],
     gfloat low, gfloat high);
 

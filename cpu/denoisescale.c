@@ -74,8 +74,10 @@ init_slab (NdDenoiseScale *self, NdDenoiseSlab *slab, guint index)
   slab->weights = new_floats (planes * slab->length);
   if (!slab->sums || !slab->weights)
     return FALSE;
-  slab->mask = g_new0 (gint32, slab->n);
-  slab->partial = g_new0 (guint8, slab->n / 4);
+  slab->mask = g_try_new0 (gint32, slab->n);
+  slab->partial = g_try_new0 (guint8, slab->n / 4);
+  if (!slab->mask || !slab->partial)
+    return FALSE;
   for (gsize i = 0; i < slab->n; i++) {
     if (i / self->row < slab->n_y && i % self->row < n_x)
       slab->mask[i] = -1;
@@ -90,10 +92,13 @@ scale_init_slabs (NdDenoiseScale *self)
 {
   const gsize n = self->is_flat ? (self->size[1] + REACH) / SLAB_ROWS
                                 : (self->size[2] + REACH) / SLAB_PLANES;
-  gsize scratch = 0;
+  /* Rows of finish_plane(). */
+  gsize scratch = (3 * self->schedule.n_time + 1) * self->size[0];
 
   self->n_slabs = MAX (1, n);
-  self->slabs = g_new0 (NdDenoiseSlab, self->n_slabs);
+  self->slabs = g_try_new0 (NdDenoiseSlab, self->n_slabs);
+  if (!self->slabs)
+    return FALSE;
   for (guint i = 0; i < self->n_slabs; i++) {
     if (!init_slab (self, &self->slabs[i], i))
       return FALSE;

@@ -3,7 +3,9 @@
  */
 #include "cpu/cpu.h"
 
+#include "analysis/noise.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/threads.h"
 #include "cpu/adaptivefilter.h"
 #include "cpu/denoisesamples.h"
@@ -61,7 +63,7 @@ nd_cpu_denoise_free (NdAlgorithm *algorithm)
 {
   NdCpuDenoise *self = (NdCpuDenoise *) algorithm;
 
-  for (gsize c = 0; c < self->shape.components; c++) {
+  for (gsize c = 0; self->components && c < self->shape.components; c++) {
     Component *component = &self->components[c];
 
     nd_denoise_scale_free (component->fine);
@@ -143,10 +145,16 @@ nd_cpu_denoise_push (NdAlgorithm *algorithm, const NdSamples *volume,
     if (component->coarse)
       nd_cpu_coarsen (in, self->shape.size,
           nd_denoise_scale_input (component->coarse, self->pushed));
-    if (self->settings.sigma == 0)
-      component->estimates[self->pushed % ND_DENOISE_MAX_ESTIMATES] =
-          nd_cpu_noise_sigma (in, self->shape.size, nd_sample_low (self->type),
-              nd_sample_high (self->type));
+    if (self->settings.sigma == 0) {
+      const gdouble sigma = nd_cpu_noise_sigma (in, self->shape.size,
+          nd_sample_low (self->type), nd_sample_high (self->type));
+
+      if (sigma < 0) {
+        nd_memory_set_error (error, ND_NOISE_BINS * sizeof (guint32));
+        return FALSE;
+      }
+      component->estimates[self->pushed % ND_DENOISE_MAX_ESTIMATES] = sigma;
+    }
   }
   self->pushed++;
   return TRUE;
@@ -553,14 +561,22 @@ nd_cpu_denoise_new (const NdDenoiseSettings *settings,
   self->borders = *borders;
   self->shape = *shape;
   self->type = type;
-  self->bytes = shape->components * count_bytes (settings, shape->size);
+  self->bytes =
+      nd_size_mul (shape->components, count_bytes (settings, shape->size), 1);
   if (self->schedule.n_time > 0
       && nd_cpu_coarse_size (shape->size, self->coarse)) {
     self->coarse_gain = 1;
     for (guint a = 0; a < 3; a++)
       self->coarse_gain *= shape->size[a] > 1 ? G_SQRT2 / 2 : 1;
   }
-  self->components = g_new0 (Component, shape->components);
+  /* Caps may have many components. */
+  if (nd_memory_check (self->bytes, error))
+    self->components =
+        nd_memory_new (shape->components, sizeof (Component), error);
+  if (!self->components) {
+    nd_cpu_denoise_free (&self->parent);
+    return NULL;
+  }
   for (gsize c = 0; c < shape->components; c++) {
     if (!init_component (self, &self->components[c], borders,
             c < 64 && kept >> c & 1)) {

@@ -58,7 +58,7 @@ noise_free (NdAlgorithm *algorithm)
 {
   NdCpuNoise *self = (NdCpuNoise *) algorithm;
 
-  for (gsize c = 0; c < self->shape.components; c++) {
+  for (gsize c = 0; self->components && c < self->shape.components; c++) {
     nd_algorithm_free (self->components[c].inner);
     nd_sigma_map_free (self->components[c].map);
     g_free (self->components[c].spectra);
@@ -528,7 +528,10 @@ init_noise_component (NdCpuNoise *self, NoiseComponent *component,
     }
   }
   if (self->settings.noise == ND_NOISE_CORRELATED)
-    component->spectra = g_new0 (NdNoiseSpectrum, ND_DENOISE_MAX_ESTIMATES);
+    component->spectra = nd_memory_new (ND_DENOISE_MAX_ESTIMATES,
+        sizeof (NdNoiseSpectrum), error);
+  if (self->settings.noise == ND_NOISE_CORRELATED && !component->spectra)
+    return FALSE;
   component->inner =
       nd_cpu_denoise_new (&inner, borders, &shape, ND_FLOAT32, 0, -1, error);
   return component->inner != NULL;
@@ -551,8 +554,10 @@ nd_cpu_noise_new (const NdDenoiseSettings *settings,
   self->type = type;
   self->samples = nd_size_mul (shape->size[0], shape->size[1], shape->size[2]);
   nd_denoise_window (settings, &self->before, &self->after);
-  self->components = g_new0 (NoiseComponent, shape->components);
-  self->numbers = nd_memory_new (self->samples, sizeof (gfloat), error);
+  self->components =
+      nd_memory_new (shape->components, sizeof (NoiseComponent), error);
+  if (self->components)
+    self->numbers = nd_memory_new (self->samples, sizeof (gfloat), error);
   if (!self->numbers) {
     noise_free (&self->parent);
     return NULL;

@@ -3,6 +3,7 @@
  */
 #include "cpu/registerpyramid.h"
 
+#include "core/memory.h"
 #include "core/threads.h"
 #include "cpu/registerkernels.h"
 
@@ -47,7 +48,8 @@ nd_register_pyramid_new (const NdRegisterPlan *plan)
   /* The rows that a task reads, one padded row, and one output. */
   self->worker_floats =
       (2 * ROWS + 2 * MAX_RADIUS + 3) * (width + ND_REGISTER_ROOM);
-  self->rows = g_try_new (gfloat, nd_threads () * self->worker_floats);
+  self->rows = nd_memory_new (self->worker_floats,
+      nd_threads () * sizeof (gfloat), NULL);
   ok = self->rows != NULL;
   for (guint l = 0; l < plan->n_levels && ok; l++) {
     const gsize n = count (plan->levels[l].size) + ND_REGISTER_ROOM;

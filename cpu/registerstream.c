@@ -6,6 +6,7 @@
 #include "cpu/cpu.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "cpu/denoisesamples.h"
 #include "cpu/registerkernels.h"
 #include "cpu/registerphase.h"
@@ -362,11 +363,30 @@ static const NdAlgorithmClass register_class = {
   .registration = nd_cpu_register_registration,
 };
 
+/* Floats for each sample of the first plane: those of nd_cpu_register_new(),
+ * of the pyramid and the reference with all levels, and of the phase. */
+#define FLOATS 16
+#define PHASE_FLOATS 13
+
+/* Whether there is memory for @all samples of all planes. */
+static gboolean
+register_check_memory (const NdCpuRegister *self, gsize all)
+{
+  const gsize n = count_samples (&self->shapes[0]);
+  const guint floats = self->options.settings.method == ND_REGISTER_INTENSITY
+      ? FLOATS
+      : FLOATS + PHASE_FLOATS;
+  gsize total;
+
+  return g_size_checked_add (&total, all, nd_size_mul (n, floats, 1))
+      && nd_memory_check (nd_size_mul (total, sizeof (gfloat), 1), NULL);
+}
+
 static gboolean
 allocate (NdCpuRegister *self)
 {
   NdRegisterSettings settings = self->options.settings;
-  gsize largest = 0;
+  gsize largest = 0, total = 0;
 
   for (guint p = 0; p < self->n_planes; p++) {
     const gsize n = count_samples (&self->shapes[p]);
@@ -374,7 +394,8 @@ allocate (NdCpuRegister *self)
 
     if (n > ND_WARP_MAX_SAMPLES
         || !g_size_checked_mul (&all, n, self->shapes[p].components)
-        || all > G_MAXSSIZE / sizeof (gfloat) - ND_REGISTER_ROOM)
+        || !g_size_checked_add (&total, total, all)
+        || !register_check_memory (self, total))
       return FALSE;
     largest = MAX (largest, n);
     all += ND_REGISTER_ROOM;

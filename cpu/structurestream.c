@@ -8,6 +8,7 @@
 #include "cpu/cpu.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/threads.h"
 
 #include <math.h>
@@ -358,11 +359,15 @@ static const NdAlgorithmClass structure_class = {
 static gboolean
 allocate (NdCpuStructure *self)
 {
-  gsize volume = self->samples;
+  const gsize volume = self->samples;
+  const gsize more =
+      nd_size_mul (volume, self->components + 3, sizeof (gfloat));
+  gsize all;
 
-  if (__builtin_mul_overflow (volume,
-          (gsize) self->n_slots * self->n_channels * sizeof (gfloat),
-          &self->bytes))
+  self->bytes = nd_size_mul (volume, (gsize) self->n_slots * self->n_channels,
+      sizeof (gfloat));
+  if (!g_size_checked_add (&all, self->bytes, more)
+      || !nd_memory_check (all, NULL))
     return FALSE;
   self->ring = g_try_malloc (self->bytes);
   self->input = g_try_new (gfloat, (self->components + 1) * volume);
@@ -388,10 +393,11 @@ nd_cpu_structure_new (const NdStructureSettings *settings, const NdShape *shape,
   nd_motion_plan_init (&self->plan,
       self->has_velocity ? settings->model : ND_MOTION_CONSTANT, self->axes);
   self->n_channels = self->plan.n_moments + (self->has_velocity ? 1 : 0);
-  nd_structure_window_init (&self->window, settings->sigma, shape->size);
   self->reach = nd_structure_window_reach (settings->sigma);
   self->n_slots = 2 * self->reach + 1;
-  if (!allocate (self)) {
+  if (!allocate (self)
+      || !nd_structure_window_init (&self->window, settings->sigma,
+          shape->size)) {
     g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
         "Not enough memory for %u volumes of tensors, about %" G_GSIZE_FORMAT
         " bytes: use a smaller sigma or smaller volumes",

@@ -3,7 +3,10 @@
  */
 #include "engine/settings.h"
 
+#include "core/error.h"
 #include "core/threads.h"
+
+#include <string.h>
 
 /* Enums that several tables have */
 
@@ -546,4 +549,41 @@ const gchar *
 nd_response_name (NdResponse response)
 {
   return nd_enum_name (&response_enum, response);
+}
+
+gboolean
+nd_denoiser_has_map (const NdDenoiserSettings *settings)
+{
+  return settings->sigma_map && *settings->sigma_map
+      && strcmp (settings->sigma_map, "none") != 0;
+}
+
+gboolean
+nd_denoiser_check (const NdDenoiserSettings *settings, GError **error)
+{
+  const NdDenoiseSettings *denoise = &settings->denoise;
+  const gboolean has_map = nd_denoiser_has_map (settings);
+
+  if (settings->time_border == ND_BORDER_WRAP)
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "time-border=wrap would need the whole stream: use constant, nearest, "
+        "reflect or mirror");
+  else if (has_map && denoise->noise != ND_NOISE_ADDITIVE)
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "sigma-map is for noise=additive: set it to none");
+  else if (denoise->noise == ND_NOISE_CORRELATED
+      && denoise->method != ND_DENOISE_TRANSFORM)
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "noise=correlated needs method=transform");
+  else if ((has_map || denoise->noise == ND_NOISE_POISSON
+               || denoise->noise == ND_NOISE_RICIAN)
+      && (settings->border == ND_BORDER_CONSTANT
+          || settings->time_border == ND_BORDER_CONSTANT))
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
+        "A constant border has no noise, which noise=poisson and rician and "
+        "sigma-map expect everywhere: use border and time-border nearest, "
+        "reflect or mirror");
+  else
+    return TRUE;
+  return FALSE;
 }

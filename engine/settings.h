@@ -79,6 +79,12 @@ typedef struct
 extern const NdSetting nd_denoiser_settings[]; /* of NdDenoiserSettings */
 extern const guint nd_n_denoiser_settings;
 
+/* Whether `sigma-map` is a file or "auto". */
+gboolean nd_denoiser_has_map (const NdDenoiserSettings *settings);
+
+/* Whether these settings go together. ND_ERROR_SETTINGS. */
+gboolean nd_denoiser_check (const NdDenoiserSettings *settings, GError **error);
+
 typedef enum
 {
   ND_UNITS_SAMPLES = 0,

@@ -3,6 +3,8 @@
  */
 #include "filters/characteristics.h"
 
+#include "core/memory.h"
+
 #include <complex.h>
 #include <math.h>
 #include <string.h>
@@ -40,12 +42,57 @@ times (Number a, Number b)
       creal (a) * cimag (b) + cimag (a) * creal (b));
 }
 
+/* The coefficients of a filter, and memory to work with. */
+typedef struct
+{
+  const gsize *size;
+  Number *f;
+  Number *rest[ND_AXES]; /* sums over the axes above each one */
+  Number *weights;       /* of the longest axis */
+  Number *memory;
+} Samples;
+
+static void
+samples_clear (Samples *self)
+{
+  g_free (self->memory);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Samples, samples_clear)
+
+/* FALSE without memory: a file may make filters large. */
+static gboolean
+samples_init (Samples *self, const NdFilter *real, const NdFilter *imaginary)
+{
+  const gsize count = nd_filter_count (real);
+  gsize longest = 1, n = count;
+
+  self->size = real->size;
+  for (guint a = 0; a < ND_AXES; a++)
+    longest = MAX (longest, real->size[a]);
+  self->memory = nd_memory_new (nd_size_mul (count, ND_AXES + 1, 1) + longest,
+      sizeof (Number), NULL);
+  if (!self->memory)
+    return FALSE;
+  self->f = self->memory;
+  self->weights = self->f + count;
+  self->rest[ND_AXES - 1] = self->weights + longest;
+  for (guint a = ND_AXES - 1; a > 0; a--) {
+    n /= real->size[a];
+    self->rest[a - 1] = self->rest[a] + n;
+  }
+  for (gsize i = 0; i < count; i++)
+    self->f[i] = real->coefficients[i]
+        + (imaginary ? I * imaginary->coefficients[i] : 0);
+  return TRUE;
+}
+
 /* Sums @from over its first axis, which has @size, with weights exp (-i u
  * x). */
 static void
-sum_axis (const Number *from, Number *to, gsize size, gsize n, gdouble u)
+sum_axis (const Samples *self, const Number *from, Number *to, gsize size,
+    gsize n, gdouble u)
 {
-  g_autofree Number *weights = g_new (Number, size);
+  Number *weights = self->weights;
 
   for (gsize i = 0; i < size; i++)
     weights[i] = cexp (-I * u * ((gdouble) i - (gdouble) (size - 1) / 2));
@@ -58,42 +105,35 @@ sum_axis (const Number *from, Number *to, gsize size, gsize n, gdouble u)
   }
 }
 
-static Number *
-characteristics_join (const NdFilter *real, const NdFilter *imaginary)
-{
-  gsize count = nd_filter_count (real);
-  Number *f = g_new (Number, count);
-
-  for (gsize i = 0; i < count; i++)
-    f[i] = real->coefficients[i]
-        + (imaginary ? I * imaginary->coefficients[i] : 0);
-  return f;
-}
-
 static Number
-characteristics_respond (const Number *f, const gsize size[ND_AXES],
-    const gdouble u[ND_AXES])
+characteristics_respond (const Samples *self, const gdouble u[ND_AXES])
 {
+  const gsize *size = self->size;
   gsize n = size[1] * size[2] * size[3];
-  g_autofree Number *rest = g_new (Number, n);
+  Number *rest = self->rest[ND_AXES - 1];
 
-  sum_axis (f, rest, size[0], n, u[0]);
+  sum_axis (self, self->f, rest, size[0], n, u[0]);
   for (guint a = 1; a < ND_AXES; a++) {
     n /= size[a];
-    sum_axis (rest, rest, size[a], n, u[a]);
+    sum_axis (self, rest, rest, size[a], n, u[a]);
   }
   return rest[0];
 }
 
-void
+gboolean
 nd_filter_response (const NdFilter *real, const NdFilter *imaginary,
     const gdouble u[ND_AXES], gdouble *re, gdouble *im)
 {
-  g_autofree Number *f = characteristics_join (real, imaginary);
-  Number value = characteristics_respond (f, real->size, u);
+  g_auto (Samples) samples = { 0 };
+  Number value;
 
+  *re = *im = NAN;
+  if (!samples_init (&samples, real, imaginary))
+    return FALSE;
+  value = characteristics_respond (&samples, u);
   *re = creal (value);
   *im = cimag (value);
+  return TRUE;
 }
 
 static void
@@ -112,17 +152,15 @@ count_frequencies (const gsize size[ND_AXES], gsize points[ND_AXES])
 /* The largest magnitude on a grid over the axes up to @axis; t is the outer
  * loop. */
 static void
-search (const Number *f, const gsize sizes[ND_AXES],
-    const gsize points[ND_AXES], guint axis, gdouble u[ND_AXES],
-    gdouble best[ND_AXES], gdouble *gain)
+search (const Samples *self, const Number *f, const gsize points[ND_AXES],
+    guint axis, gdouble u[ND_AXES], gdouble best[ND_AXES], gdouble *gain)
 {
-  gsize size = sizes[axis], n = 1;
-  g_autofree Number *rest = NULL;
+  gsize size = self->size[axis], n = 1;
+  Number *rest = self->rest[axis];
   Number weight, step;
 
   for (guint a = 0; a < axis; a++)
-    n *= sizes[a];
-  rest = g_new (Number, n);
+    n *= self->size[a];
   for (gsize i = 0; i < points[axis]; i++) {
     u[axis] = size == 1 ? 0 : G_PI * (2.0 * i / points[axis] - 1);
     memset (rest, 0, n * sizeof (Number));
@@ -133,7 +171,7 @@ search (const Number *f, const gsize sizes[ND_AXES],
         rest[j] += times (f[k * n + j], weight);
     }
     if (axis > 0) {
-      search (rest, sizes, points, axis - 1, u, best, gain);
+      search (self, rest, points, axis - 1, u, best, gain);
     } else if (cabs (rest[0]) > *gain) {
       *gain = cabs (rest[0]);
       memcpy (best, u, ND_AXES * sizeof (gdouble));
@@ -145,12 +183,15 @@ gdouble
 nd_filter_gain (const NdFilter *real, const NdFilter *imaginary,
     gdouble u[ND_AXES])
 {
-  g_autofree Number *f = characteristics_join (real, imaginary);
+  g_auto (Samples) samples = { 0 };
   gdouble at[ND_AXES] = { 0 }, gain = -1, step = G_PI;
   gsize points[ND_AXES];
 
+  memset (u, 0, sizeof (at));
+  if (!samples_init (&samples, real, imaginary))
+    return NAN;
   count_frequencies (real->size, points);
-  search (f, real->size, points, ND_AXES - 1, at, u, &gain);
+  search (&samples, samples.f, points, ND_AXES - 1, at, u, &gain);
   for (guint i = 0; i < REFINEMENTS; i++, step /= 2) {
     for (guint a = 0; a < ND_AXES; a++) {
       for (gint sign = -1; sign <= 1 && real->size[a] > 1; sign += 2) {
@@ -158,7 +199,7 @@ nd_filter_gain (const NdFilter *real, const NdFilter *imaginary,
 
         memcpy (at, u, sizeof (at));
         at[a] = CLAMP (u[a] + sign * step / points[a], -G_PI, G_PI);
-        value = cabs (characteristics_respond (f, real->size, at));
+        value = cabs (characteristics_respond (&samples, at));
         if (value <= gain)
           continue;
         gain = value;
@@ -172,8 +213,8 @@ nd_filter_gain (const NdFilter *real, const NdFilter *imaginary,
 /* The first multiple of @u between @from and @to at which |F| is below @half,
  * or NAN. */
 static gdouble
-find_half (const Number *f, const gsize size[ND_AXES], const gdouble u[ND_AXES],
-    gdouble from, gdouble to, gdouble half)
+find_half (const Samples *samples, const gdouble u[ND_AXES], gdouble from,
+    gdouble to, gdouble half)
 {
   gdouble step = (to - from) / RAY_POINTS;
 
@@ -182,7 +223,7 @@ find_half (const Number *f, const gsize size[ND_AXES], const gdouble u[ND_AXES],
 
     for (guint a = 0; a < ND_AXES; a++)
       at[a] = factor * u[a];
-    if (cabs (characteristics_respond (f, size, at)) < half)
+    if (cabs (characteristics_respond (samples, at)) < half)
       return factor - step / 2;
   }
   return NAN;
@@ -192,18 +233,18 @@ gboolean
 nd_filter_band (const NdFilter *real, const NdFilter *imaginary,
     const gdouble u[ND_AXES], gdouble gain, gdouble *low, gdouble *high)
 {
-  g_autofree Number *f = characteristics_join (real, imaginary);
+  g_auto (Samples) samples = { 0 };
   gdouble norm = 0, largest = 0;
 
   for (guint a = 0; a < ND_AXES; a++) {
     norm += u[a] * u[a];
     largest = MAX (largest, fabs (u[a]));
   }
-  if (largest == 0)
+  if (largest == 0 || !samples_init (&samples, real, imaginary))
     return FALSE;
   norm = sqrt (norm);
-  *low = norm * find_half (f, real->size, u, 1, 0, gain / 2);
-  *high = norm * find_half (f, real->size, u, 1, G_PI / largest, gain / 2);
+  *low = norm * find_half (&samples, u, 1, 0, gain / 2);
+  *high = norm * find_half (&samples, u, 1, G_PI / largest, gain / 2);
   return !isnan (*low) && !isnan (*high);
 }
 
@@ -273,21 +314,25 @@ nd_filter_sigma (const NdFilter *filter, gdouble sigma[ND_AXES])
   return sum > 0;
 }
 
-void
+gboolean
 nd_filter_cutoff (const NdFilter *real, const NdFilter *imaginary,
     gdouble cutoff[ND_AXES])
 {
-  g_autofree Number *f = characteristics_join (real, imaginary);
+  g_auto (Samples) samples = { 0 };
   const gdouble zero[ND_AXES] = { 0 };
-  const gdouble half = cabs (characteristics_respond (f, real->size, zero)) / 2;
+  gdouble half;
 
+  if (!samples_init (&samples, real, imaginary))
+    return FALSE;
+  half = cabs (characteristics_respond (&samples, zero)) / 2;
   for (guint a = 0; a < ND_AXES; a++) {
     gdouble u[ND_AXES] = { 0 };
 
     u[a] = 1;
     cutoff[a] =
-        real->size[a] > 1 ? find_half (f, real->size, u, 0, G_PI, half) : NAN;
+        real->size[a] > 1 ? find_half (&samples, u, 0, G_PI, half) : NAN;
   }
+  return TRUE;
 }
 
 /* Counts the pivots above rounding in Cholesky's decomposition of the Hermitian
@@ -357,20 +402,24 @@ gboolean
 nd_filter_rank (const NdFilter *real, const NdFilter *imaginary,
     gsize rank[ND_AXES])
 {
-  g_autofree Number *f = NULL;
+  g_auto (Samples) samples = { 0 };
   gsize count = nd_filter_count (real), stride = 1;
 
   for (guint a = 0; a < ND_AXES; a++)
     rank[a] = 1;
   if (count_products (real->size) > ND_RANK_MAX_PRODUCTS)
     return is_separable (real, imaginary);
-  f = characteristics_join (real, imaginary);
+  if (!samples_init (&samples, real, imaginary))
+    return FALSE;
   for (guint a = 0; a < ND_AXES; a++) {
     gsize n = real->size[a];
-    g_autofree Number *gram = g_new0 (Number, n * n);
+    g_autofree Number *gram =
+        nd_memory_new (nd_size_mul (n, n, 1), sizeof (Number), NULL);
 
+    if (!gram)
+      return FALSE;
     for (gsize at = 0; at < count; at++) {
-      const Number *line = f + at;
+      const Number *line = samples.f + at;
 
       if (at / stride % n != 0)
         continue;

@@ -12,19 +12,19 @@
 G_BEGIN_DECLS
 
 /* F(u) = sum_x f[x] exp (-i u.x), with x counted from the middle of the filter
- * and @u in radians per sample. */
-void nd_filter_response (const NdFilter *real, const NdFilter *imaginary,
+ * and @u in radians per sample. FALSE and NAN without memory. */
+gboolean nd_filter_response (const NdFilter *real, const NdFilter *imaginary,
     const gdouble u[ND_AXES], gdouble *re, gdouble *im);
 
 /* The largest |F(u)|, and the frequency @u that has it, to a thousandth of the
- * resolution that the size of the filter allows. */
+ * resolution that the size of the filter allows. NAN without memory. */
 gdouble nd_filter_gain (const NdFilter *real, const NdFilter *imaginary,
     gdouble u[ND_AXES]);
 
 /* The band around a maximum at @u (see nd_filter_gain()): along the ray from 0
  * through @u, the frequencies in radians per sample below and above it at which
  * |F| falls to half of @gain. FALSE if |F| does not fall so far on one side;
- * above @u the search ends when one axis reaches pi. */
+ * above @u the search ends when one axis reaches pi. FALSE without memory. */
 gboolean nd_filter_band (const NdFilter *real, const NdFilter *imaginary,
     const gdouble u[ND_AXES], gdouble gain, gdouble *low, gdouble *high);
 
@@ -48,8 +48,8 @@ gboolean nd_filter_sigma (const NdFilter *filter, gdouble sigma[ND_AXES]);
 
 /* The cut-off of a low-pass filter: along each axis the frequency, in radians
  * per sample, at which |F| falls to half of |F(0)|; NAN if it does not up to
- * pi. */
-void nd_filter_cutoff (const NdFilter *real, const NdFilter *imaginary,
+ * pi. FALSE without memory. */
+gboolean nd_filter_cutoff (const NdFilter *real, const NdFilter *imaginary,
     gdouble cutoff[ND_AXES]);
 
 /* The multilinear rank (De Lathauwer, De Moor and Vandewalle, SIAM Journal on
@@ -61,7 +61,7 @@ void nd_filter_cutoff (const NdFilter *real, const NdFilter *imaginary,
  * FALSE if the computation would take more than ND_RANK_MAX_PRODUCTS products
  * (coefficients times the sum of the sizes; about 800 samples a side in 2D, 135
  * in 3D, 48 in 4D) and nd_filter_separate() does not find the filter separable
- * either. */
+ * either, or without memory. */
 #define ND_RANK_MAX_PRODUCTS 1e9
 gboolean nd_filter_rank (const NdFilter *real, const NdFilter *imaginary,
     gsize rank[ND_AXES]);

@@ -52,8 +52,8 @@ print_rank (GString *s, Pair pair)
 
   if (!nd_filter_rank (pair.real, pair.imaginary, rank)) {
     g_string_append_printf (s,
-        "\nrank        not computed, coefficients times the sum of the "
-        "sizes being above %g\n",
+        "\nrank        not computed: too little memory, or coefficients times "
+        "the sum of the sizes above %g\n",
         ND_RANK_MAX_PRODUCTS);
     return;
   }
@@ -191,7 +191,8 @@ print_low_pass (GString *s, Pair pair, const NdAxes *axes)
     return;
   print_per_axis (s, "sigma       ", size, sigma, " samples");
   print_physical (s, size, sigma, axes);
-  nd_filter_cutoff (pair.real, pair.imaginary, cutoff);
+  if (!nd_filter_cutoff (pair.real, pair.imaginary, cutoff))
+    return;
   print_per_axis (s, "cut-off     ", size, cutoff,
       " radians per sample at half the sum");
   print_physical_frequency (s, size, cutoff, axes);
@@ -237,12 +238,17 @@ describe_describe (GString *s, Pair pair, const NdAxes *axes)
     g_string_append_printf (s, "; imaginary part %s",
         symmetry (pair.imaginary));
   gain = nd_filter_gain (pair.real, pair.imaginary, u);
-  g_string_append_printf (s,
-      "\ngain        %.4g at (%.3f, %.3f, %.3f, %.3f) radians per sample", gain,
-      u[0], u[1], u[2], u[3]);
-  print_physical_frequency (s, pair.real->size, u, axes);
-  print_band (s, pair, u, gain);
-  print_low_pass (s, pair, axes);
+  if (isnan (gain)) {
+    g_string_append_printf (s,
+        "\ngain        not computed: too little memory\n");
+  } else {
+    g_string_append_printf (s,
+        "\ngain        %.4g at (%.3f, %.3f, %.3f, %.3f) radians per sample",
+        gain, u[0], u[1], u[2], u[3]);
+    print_physical_frequency (s, pair.real->size, u, axes);
+    print_band (s, pair, u, gain);
+    print_low_pass (s, pair, axes);
+  }
   print_delay (s, pair, axes);
   print_errors (s, pair.real);
 }

@@ -97,8 +97,10 @@ filter_recording_save (const NdFilter *real, const NdFilter *imaginary,
     .responses = 1,
     .shape.components = components,
     .volumes = real->size[ND_AXIS_T] };
-  g_autoptr (NdWriter) writer = nd_writer_open (path, FALSE, error);
-  g_autofree gfloat *samples = g_new (gfloat, volume * components);
+  g_autofree gfloat *samples =
+      nd_memory_new (volume * components, sizeof (gfloat), error);
+  g_autoptr (NdWriter) writer =
+      samples ? nd_writer_open (path, FALSE, error) : NULL;
 
   memcpy (recording.shape.size, real->size, sizeof (recording.shape.size));
   if (!writer || !nd_writer_begin (writer, &recording, error))

@@ -4,6 +4,7 @@
 #include "filters/text.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "filters/parameters.h"
 #include "filters/units.h"
 
@@ -448,6 +449,23 @@ filter_text_design (const Description *description, const NdAxes *axes,
   return g_steal_pointer (&bank);
 }
 
+/* Adds the coefficients of @bank to @total. Filters of a text, which a page may
+ * send, share a quarter of the memory. */
+static gboolean
+check_total (const NdBank *bank, gsize *total, GError **error)
+{
+  for (guint i = 0; i < bank->n_filters; i++)
+    *total += nd_filter_count (bank->filters[i]);
+  if (*total <= nd_usable_memory () / 4 / sizeof (gdouble))
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
+      "The filters up to this one have %" G_GSIZE_FORMAT
+      " coefficients, more than a quarter of the memory holds: use fewer or "
+      "smaller ones",
+      *total);
+  return FALSE;
+}
+
 /* All filters of @banks, which have none then, in one bank. */
 static NdBank *
 filter_text_join (const GPtrArray *banks, gboolean is_complex)
@@ -478,6 +496,7 @@ nd_bank_from_text (const gchar *text, const NdAxes *axes, const gchar *origin,
   g_autoptr (GPtrArray) banks =
       g_ptr_array_new_with_free_func ((GDestroyNotify) nd_bank_free);
   gboolean is_complex = FALSE;
+  gsize total = 0;
 
   for (guint i = 0; filters && i < filters->len; i++) {
     const Description *filter = filters->pdata[i];
@@ -485,12 +504,13 @@ nd_bank_from_text (const gchar *text, const NdAxes *axes, const gchar *origin,
 
     nd_parameters_set_cancelled (filter->parameters, cancelled);
     bank = filter_text_design (filter, axes, origin, causal, normalize, error);
-    if (!bank) {
+    if (bank)
+      g_ptr_array_add (banks, bank);
+    if (!bank || (filters->len > 1 && !check_total (bank, &total, error))) {
       prefix_number (error, i, filters->len);
       return NULL;
     }
     is_complex = is_complex || bank->is_complex;
-    g_ptr_array_add (banks, bank);
   }
   return filters ? filter_text_join (banks, is_complex) : NULL;
 }

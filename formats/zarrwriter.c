@@ -131,8 +131,10 @@ nd_zarr_writer_begin (NdZarrWriter *writer, const NdRecording *recording)
     array->shard[i] = array->chunk[i] * (writer->old ? 1 : writer->counts[i]);
     writer->chunks *= writer->counts[i];
   }
-  writer->packed = g_new0 (guint8 *, writer->chunks);
-  writer->sizes = g_new0 (gsize, writer->chunks);
+  writer->packed = g_try_new0 (guint8 *, writer->chunks);
+  writer->sizes = g_try_new0 (gsize, writer->chunks);
+  if (!writer->packed || !writer->sizes)
+    return ENOMEM;
   return mkdirat (writer->part.fd, "0", 0777) == 0 ? 0 : errno;
 }
 
@@ -254,12 +256,12 @@ write_shard (NdZarrWriter *writer, guint64 volume)
 {
   const guint64 numbers[ND_ZARR_AXES] = { volume };
   g_autofree gchar *name = chunk_name (writer, numbers);
-  g_autofree guint64 *index = g_new (guint64, 2 * writer->chunks);
+  g_autofree guint64 *index = g_try_new (guint64, 2 * writer->chunks);
   const gsize n = 16 * writer->chunks;
   guint64 at = 0;
   guint32 sum;
   gint file;
-  gint reason = nd_create_below (writer->part.fd, name, &file);
+  gint reason = index ? nd_create_below (writer->part.fd, name, &file) : ENOMEM;
 
   if (reason)
     return reason;

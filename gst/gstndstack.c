@@ -28,6 +28,7 @@
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
 #include "gst/base/gstndlatency.h"
+#include "gst/base/gstndpool.h"
 #include "gst/base/gstndseek.h"
 #include "gst/base/gstndtiming.h"
 #include "gst/base/gstndvideolayout.h"
@@ -347,6 +348,21 @@ gst_nd_stack_transform_size (GstBaseTransform *trans, GstPadDirection direction,
 }
 
 static gboolean
+gst_nd_stack_decide_allocation (GstBaseTransform *trans, GstQuery *query)
+{
+  const GstBaseTransformClass *parent =
+      GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class);
+  GstCaps *caps;
+  gsize size;
+
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (caps && parent->get_unit_size
+      && parent->get_unit_size (trans, caps, &size))
+    gst_nd_query_replace_pool (query, size);
+  return parent->decide_allocation (trans, query);
+}
+
+static gboolean
 gst_nd_stack_propose_allocation (GstBaseTransform *trans,
     GstQuery *decide_query, GstQuery *query)
 {
@@ -588,6 +604,7 @@ gst_nd_stack_class_init (GstNdStackClass *klass)
   trans_class->fixate_caps = gst_nd_downstream_fixate;
   trans_class->set_caps = gst_nd_stack_set_caps;
   trans_class->transform_size = gst_nd_stack_transform_size;
+  trans_class->decide_allocation = gst_nd_stack_decide_allocation;
   trans_class->propose_allocation = gst_nd_stack_propose_allocation;
   trans_class->submit_input_buffer = gst_nd_stack_submit_input;
   trans_class->generate_output = gst_nd_stack_generate_output;

@@ -281,8 +281,8 @@ nd_time_denoiser (const gchar *options, const NdSettings *settings,
   nd_settings_init (nd_denoiser_settings, nd_n_denoiser_settings, &denoiser);
   if (!nd_volumes_init (&in, volume, "The volume", FALSE, error)
       || !read_denoiser (options, &denoiser, error)
-      || !check_map (&denoiser, error) || !check_type (in.type, error)
-      || !(backend = find_denoiser (s, error)))
+      || !check_map (&denoiser, error) || !nd_denoiser_check (&denoiser, error)
+      || !check_type (in.type, error) || !(backend = find_denoiser (s, error)))
     return FALSE;
   in.volumes = 1;
   borders = (NdDenoiseBorders){ denoiser.border, denoiser.time_border,

@@ -272,7 +272,11 @@ SpaceSums::SpaceSums (const NdStructureSettings &settings,
   NdStructureWindow window;
   PlaneSum plane = {};
 
-  nd_structure_window_init (&window, settings.sigma, shape.size);
+  if (!nd_structure_window_init (&window, settings.sigma, shape.size)) {
+    nd_structure_window_clear (&window);
+    throw Error (ND_ERROR_MEMORY,
+        "Not enough memory for the window of tensors: use smaller volumes");
+  }
   const int radius = window.radius, taps = 2 * radius + 1;
 
   deep.has_velocity = nd_structure_has_velocity (&settings);

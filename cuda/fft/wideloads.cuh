@@ -9,6 +9,7 @@
 #pragma once
 
 #include "cuda/copybarrier.cuh"
+#include "cuda/fft/bankcolumns.cuh"
 #include "cuda/fft/wide.cuh"
 #include "cuda/sync.cuh"
 

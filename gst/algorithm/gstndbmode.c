@@ -111,18 +111,15 @@ static gboolean
 bmode_find_output (const NdBmodeSettings *settings, const GstNdVolumeInfo *in,
     GstNdVolumeInfo *out, GError **error)
 {
-  NdBmode bmode;
-
-  if (!nd_bmode_init (&bmode, settings, &in->shape, in->type, error))
+  if (!nd_bmode_check (settings, &in->shape, error))
     return FALSE;
   *out = *in;
-  out->shape = bmode.out;
+  out->shape = nd_bmode_shape (settings, &in->shape);
   out->type =
       settings->output == ND_BMODE_GREY ? settings->output_type : ND_FLOAT32;
   out->geometry.spacing[0] *= settings->decimation;
   if (settings->decimation > 1)
     decimate_beams (out->beams, in->shape.size[0], settings->decimation);
-  nd_bmode_clear (&bmode);
   return TRUE;
 }
 

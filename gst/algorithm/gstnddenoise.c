@@ -97,18 +97,12 @@ denoise_settings (const GstNdTemporalSettings *settings)
   return (const Settings *) settings;
 }
 
-static gboolean
-has_map (const NdDenoiserSettings *settings)
-{
-  return settings->sigma_map && *settings->sigma_map
-      && strcmp (settings->sigma_map, "none") != 0;
-}
-
 /* Whether the map is a file. */
 static gboolean
 has_map_file (const NdDenoiserSettings *settings)
 {
-  return has_map (settings) && strcmp (settings->sigma_map, "auto") != 0;
+  return nd_denoiser_has_map (settings)
+      && strcmp (settings->sigma_map, "auto") != 0;
 }
 
 /* Whether the noise is estimated from the stream. */
@@ -117,7 +111,7 @@ estimates (const NdDenoiserSettings *settings)
 {
   const NdDenoiseSettings *denoise = &settings->denoise;
 
-  if (has_map (settings))
+  if (nd_denoiser_has_map (settings))
     return !has_map_file (settings);
   if (denoise->noise == ND_NOISE_POISSON)
     return denoise->gain == 0;
@@ -128,30 +122,7 @@ static gboolean
 gst_nd_denoise_derive (GstNdTemporal *self, GstNdTemporalSettings *settings,
     const GstNdFormat *in, GError **error)
 {
-  const NdDenoiserSettings *own = &denoise_settings (settings)->own;
-
-  if (own->time_border == ND_BORDER_WRAP)
-    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "time-border=wrap would need the whole stream: use constant, nearest, "
-        "reflect or mirror");
-  else if (has_map (own) && own->denoise.noise != ND_NOISE_ADDITIVE)
-    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "sigma-map is for noise=additive: set it to none");
-  else if (own->denoise.noise == ND_NOISE_CORRELATED
-      && own->denoise.method != ND_DENOISE_TRANSFORM)
-    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "noise=correlated needs method=transform");
-  else if ((has_map (own) || nd_denoise_has_step (&own->denoise))
-      && own->denoise.noise != ND_NOISE_CORRELATED
-      && (own->border == ND_BORDER_CONSTANT
-          || own->time_border == ND_BORDER_CONSTANT))
-    g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "A constant border has no noise, which noise=poisson and rician and "
-        "sigma-map expect everywhere: use border and time-border nearest, "
-        "reflect or mirror");
-  else
-    return TRUE;
-  return FALSE;
+  return nd_denoiser_check (&denoise_settings (settings)->own, error);
 }
 
 static gboolean
@@ -244,12 +215,16 @@ load_map (const gchar *location, const gsize size[3], GError **error)
     return NULL;
   }
   for (gsize i = 0; i < size[0] * size[1] * size[2]; i++) {
-    /* The float that is divided by is not 0. */
-    if ((gfloat) filter->coefficients[i] > 0)
+    /* Neither samples divided by it nor numbers times it leave the range of
+     * floats. */
+    if (filter->coefficients[i] >= ND_DENOISE_MIN_SIGMA
+        && filter->coefficients[i] <= 1 / ND_DENOISE_MIN_SIGMA)
       continue;
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
-        "sigma-map=%s has %g at sample %" G_GSIZE_FORMAT ": use values above 0",
-        location, filter->coefficients[i], i);
+        "sigma-map=%s has %g at sample %" G_GSIZE_FORMAT
+        ": use values above 0, from %g to %g",
+        location, filter->coefficients[i], i, ND_DENOISE_MIN_SIGMA,
+        1 / ND_DENOISE_MIN_SIGMA);
     return NULL;
   }
   return g_steal_pointer (&bank);
@@ -265,7 +240,7 @@ denoise_make_plane (const GstNdTemporalBuild *build,
   NdDenoiseSettings denoise = settings->own.denoise;
   g_autoptr (NdBank) bank = NULL;
 
-  denoise.has_map = has_map (&settings->own);
+  denoise.has_map = nd_denoiser_has_map (&settings->own);
   if (has_map_file (&settings->own)) {
     bank =
         load_map (settings->own.sigma_map, build->in.planes[plane].size, error);

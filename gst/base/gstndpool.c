@@ -126,6 +126,35 @@ gst_nd_query_set_pool (GstQuery *query, gsize size)
   return TRUE;
 }
 
+void
+gst_nd_query_replace_pool (GstQuery *query, gsize size)
+{
+  g_autoptr (GstBufferPool) pool = NULL;
+  g_autoptr (GstAllocator) allocator = NULL;
+  const gboolean update = gst_query_get_n_allocation_pools (query) > 0;
+  guint pool_size = 0, min = 0, max = 0;
+  GstCaps *caps;
+
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (update)
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, &pool_size, &min,
+        &max);
+  if (gst_query_get_n_allocation_params (query) > 0)
+    gst_query_parse_nth_allocation_param (query, 0, &allocator, NULL);
+  size = MAX (size, pool_size);
+  if (size > G_MAXUINT || (pool && !pool_is_plain (pool, allocator))
+      || (caps
+          && !gst_caps_features_is_equal (gst_caps_get_features (caps, 0),
+              GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)))
+    return;
+  gst_clear_object (&pool);
+  pool = allocator ? gst_buffer_pool_new () : gst_nd_pool_new ();
+  if (update)
+    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, max);
+  else
+    gst_query_add_allocation_pool (query, pool, size, min, max);
+}
+
 /* Pools of buffers that a device reads and writes by itself.
  */
 
@@ -153,8 +182,11 @@ gst_nd_device_pool_new (GstNdDevice *device, const GstNdFormat *format,
     gst_clear_object (allocator);
     return pool;
   }
-  pool =
-      format->is_video ? gst_video_buffer_pool_new () : gst_buffer_pool_new ();
+  if (!*allocator)
+    pool = gst_nd_pool_new ();
+  else
+    pool = format->is_video ? gst_video_buffer_pool_new ()
+                            : gst_buffer_pool_new ();
   config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_set_params (config, caps, *size, min, max);
   if (*allocator)

@@ -55,6 +55,7 @@
  */
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "formats/recording.h"
 #include "gst/base/gstndcaps.h"
 #include "gst/base/gstnderror.h"
@@ -413,6 +414,7 @@ wrong_size (GstNdFileSink *self, GstBuffer *buffer)
 static GstFlowReturn
 write_frame (GstNdFileSink *self, GstBuffer *buffer)
 {
+  g_autoptr (GError) error = NULL;
   GstVideoFrame frame;
   const guint8 *data;
   GstFlowReturn ret;
@@ -423,7 +425,13 @@ write_frame (GstNdFileSink *self, GstBuffer *buffer)
   if (GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0)
       != (gint64) gst_nd_frame_row (&self->video_info)) {
     if (!self->packed)
-      self->packed = g_malloc (self->size);
+      self->packed = nd_memory_new (self->size, 1, &error);
+    if (!self->packed) {
+      gst_video_frame_unmap (&frame);
+      gst_nd_element_error (GST_ELEMENT (self), error);
+      self->failed = TRUE;
+      return GST_FLOW_ERROR;
+    }
     gst_nd_frame_copy (&frame, self->packed);
     data = self->packed;
   }

@@ -438,11 +438,15 @@ gst_nd_temporal_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   gboolean update = gst_query_get_n_allocation_pools (query) > 0;
   GstCaps *caps;
 
+  if (!fits_in_pool (self))
+    return FALSE;
+  if (!allocator && !priv->out.device) {
+    gst_nd_query_replace_pool (query, priv->out.size);
+    return gst_nd_temporal_parent ()->decide_allocation (trans, query);
+  }
   gst_query_parse_allocation (query, &caps, NULL);
   if (update)
     gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-  if (!fits_in_pool (self))
-    return FALSE;
   /* On a device several outputs are in flight, for which a pool with a maximum
    * may have too few buffers, and outputs must be in the context of this
    * element. */

@@ -69,6 +69,7 @@
 #include "gst/base/gstnderror.h"
 #include "gst/base/gstndflush.h"
 #include "gst/base/gstndmemory.h"
+#include "gst/base/gstndpool.h"
 #include "gst/base/gstndseek.h"
 #include "gst/gstndelements.h"
 #include "gst/view/gstndviewcaps.h"
@@ -290,6 +291,21 @@ gst_nd_view_query (GstBaseTransform *trans, GstPadDirection direction,
   if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
     gst_nd_cuda_prefer (query);
   return TRUE;
+}
+
+static gboolean
+gst_nd_view_decide_allocation (GstBaseTransform *trans, GstQuery *query)
+{
+  const GstBaseTransformClass *parent =
+      GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class);
+  GstCaps *caps;
+  gsize size;
+
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (caps && parent->get_unit_size
+      && parent->get_unit_size (trans, caps, &size))
+    gst_nd_query_replace_pool (query, size);
+  return parent->decide_allocation (trans, query);
 }
 
 static gboolean
@@ -528,6 +544,7 @@ gst_nd_view_class_init (GstNdViewClass *klass)
 
   trans_class->passthrough_on_same_caps = FALSE;
   trans_class->query = gst_nd_view_query;
+  trans_class->decide_allocation = gst_nd_view_decide_allocation;
   trans_class->propose_allocation = gst_nd_view_propose_allocation;
   trans_class->start = gst_nd_view_start;
   trans_class->stop = gst_nd_view_stop;

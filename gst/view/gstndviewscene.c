@@ -4,6 +4,7 @@
 #include "gst/view/gstndviewscene.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "cpu/cpu.h"
 #include "gst/view/gstndviewnotes.h"
 
@@ -133,7 +134,9 @@ draw_other (GstNdViewScene *self, const GstNdViewOther *other, gboolean taken,
 
   *result = (NdCanvas){ NULL, 3 * (gssize) canvas->width, canvas->width,
     canvas->height };
-  result->pixels = g_malloc (result->stride * canvas->height);
+  result->pixels = nd_memory_new (result->stride, canvas->height, error);
+  if (!result->pixels)
+    return FALSE;
   other->scene->layout = self->layout;
   for (guint i = 0; i < self->layout.n; i++)
     nd_scene_map_panel (other->map, &other->scene->layout.panels[i]);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "core/error.h"
 #include "cpu/cpu.h"
 #include "cpu/denoisesamples.h"
 #include "tests/analysis/denoisecase.h"
@@ -469,6 +470,28 @@ test_stretches (void)
   g_assert_cmpmem (after, sizeof (after), alone, sizeof (alone));
 }
 
+/* Caps may say so many components. */
+static void
+test_components (void)
+{
+  static const NdNoise models[] = { ND_NOISE_ADDITIVE, ND_NOISE_POISSON,
+    ND_NOISE_CORRELATED };
+
+  for (guint i = 0; i < G_N_ELEMENTS (models); i++) {
+    const NdDenoiseSettings settings = {
+      .noise = models[i], .latency = 1, .strength = 1
+    };
+    const NdDenoiseBorders borders = { ND_BORDER_NEAREST, ND_BORDER_NEAREST,
+      0 };
+    const NdShape shape = { (gsize) 1 << 40, { 8, 8, 8 } };
+    g_autoptr (GError) error = NULL;
+
+    g_assert_null (nd_cpu_noise_new (&settings, &borders, &shape, ND_UINT8, 0,
+        -1, &error));
+    g_assert_error (error, ND_ERROR, ND_ERROR_MEMORY);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -476,6 +499,7 @@ main (int argc, char **argv)
   g_test_add_func ("/denoise/reference", test_reference);
   g_test_add_func ("/denoise/motion", test_motion);
   g_test_add_func ("/denoise/borders", test_borders);
+  g_test_add_func ("/denoise/components", test_components);
   g_test_add_func ("/denoise/sizes", test_sizes);
   g_test_add_func ("/denoise/nan", test_nan);
   g_test_add_func ("/denoise/motion-nan", test_motion_nan);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "filters/describe.h"
 #include "filters/filterfile.h"
 #include "filters/filterrecording.h"
 #include "filters/text.h"
@@ -372,6 +373,33 @@ test_no_memory (void)
   }
 }
 
+/* Descriptions say what they leave out. */
+static void
+test_describe_no_memory (void)
+{
+  const gsize least = 4096;
+  g_autoptr (NdBank) bank = nd_bank_from_text ("gaussian,sigma=2,size=21:21:1",
+      &axes_xyz, NULL, FALSE, FALSE, NULL, NULL);
+  g_autofree gchar *whole = nd_bank_describe (bank, &axes_xyz);
+  gboolean failed = TRUE;
+
+  for (guint i = 1; failed; i++) {
+    g_autofree gchar *text = NULL, *response = NULL;
+
+    memory_fail (i, least);
+    text = nd_bank_describe (bank, &axes_xyz);
+    failed = memory_has_failed ();
+    memory_fail (i, least);
+    response = nd_bank_response (bank, &axes_xyz);
+    g_assert_true (memory_has_failed () == !!strstr (response, "nan"));
+    memory_fail (0, 0);
+    g_assert_true (failed != g_str_equal (text, whole));
+    g_assert_nonnull (strstr (text, "symmetry"));
+    if (i == 1 && failed)
+      g_assert_nonnull (strstr (text, "too little memory"));
+  }
+}
+
 static void
 test_no_file (void)
 {
@@ -520,6 +548,7 @@ main (int argc, char **argv)
   g_test_add_func ("/npy/nan", test_npy_nan);
   g_test_add_func ("/raw", test_raw);
   g_test_add_func ("/no-memory", test_no_memory);
+  g_test_add_func ("/describe-no-memory", test_describe_no_memory);
   g_test_add_func ("/no-file", test_no_file);
   g_test_add_func ("/nifti/sizes", test_nifti);
   g_test_add_func ("/nifti/refused", test_nifti_refused);

@@ -8,6 +8,7 @@
 #include "tests/filters/designs.h"
 
 #include <glib/gstdio.h>
+#include <sys/resource.h>
 
 static NdBank *
 parse (const gchar *text, const NdAxes *axes)
@@ -239,6 +240,32 @@ test_refused (gconstpointer data)
     g_assert_cmpstr (count_error->message, ==, error->message);
 }
 
+/* Many filters of a few letters must not take all memory. */
+static void
+test_many (void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  g_test_skip ("a sanitizer needs more memory than the limit");
+#else
+  const struct rlimit limit = { (rlim_t) 256 << 20, RLIM_INFINITY };
+  g_autoptr (GString) text = g_string_new ("box,size=1024:1024");
+  g_autoptr (GError) error = NULL;
+
+  if (!g_test_subprocess ()) {
+    g_test_trap_subprocess (NULL, 0, 0);
+    g_test_trap_assert_passed ();
+    return;
+  }
+  g_assert_cmpint (setrlimit (RLIMIT_AS, &limit), ==, 0);
+  for (guint i = 0; i < 9; i++)
+    g_string_append (text, ";box,size=1024:1024");
+  g_assert_null (nd_bank_from_text (text->str, &axes_xy, NULL, FALSE, FALSE,
+      NULL, &error));
+  g_assert_error (error, ND_ERROR, ND_ERROR_MEMORY);
+  g_assert_nonnull (strstr (error->message, "a quarter of the memory"));
+#endif
+}
+
 int
 main (int argc, char **argv)
 {
@@ -249,6 +276,7 @@ main (int argc, char **argv)
   g_test_add_func ("/bank", test_bank);
   g_test_add_func ("/file-name", test_file_name);
   g_test_add_func ("/settings", test_settings);
+  g_test_add_func ("/many", test_many);
   for (guint i = 0; i < G_N_ELEMENTS (refused); i++) {
     g_autofree gchar *path = g_strdup_printf ("/refused/%u", i);
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "analysis/scan.h"
 #include "gst/base/gstndformat.h"
 #include "gst/gstndstackcaps.h"
 #include "tests/fuzz/fuzz.h"
@@ -32,6 +33,30 @@ caps_from_text (const gchar *text)
   return caps;
 }
 
+/* What these caps become if they say where the beams lie. */
+static void
+try_beams (const GstNdVolumeInfo *info)
+{
+  static const NdScanSettings settings = { 0 };
+  g_autoptr (GError) error = NULL;
+  NdBeams beams = { 0 };
+  NdScan scan;
+
+  nd_settings_init (nd_beams_settings, nd_n_beams_settings, &beams);
+  if (!nd_beams_parse (info->beams, &beams, &error)
+      || !nd_scan_init (&scan, &beams, &settings, &info->shape, &info->geometry,
+          &error)) {
+    fuzz_check_error (error);
+  } else {
+    gsize samples;
+
+    if (!nd_shape_samples (&scan.out, &samples))
+      g_error ("a grid without an end");
+    nd_scan_clear (&scan);
+  }
+  nd_settings_clear (nd_beams_settings, nd_n_beams_settings, &beams);
+}
+
 /* The caps that ndconv writes mean what it read. */
 static void
 try_volume (const GstCaps *caps)
@@ -49,6 +74,8 @@ try_volume (const GstCaps *caps)
   for (guint a = 0; a < 3; a++)
     if (info.geometry.known && !isfinite (info.geometry.spacing[a]))
       g_error ("a spacing of %g is accepted", info.geometry.spacing[a]);
+  if (*info.beams)
+    try_beams (&info);
   written = gst_nd_volume_info_to_caps (&info);
   one = gst_caps_fixate (gst_caps_copy_nth (written, 0));
   if (!gst_nd_volume_info_from_caps (&again, one, &error))
@@ -158,6 +185,8 @@ fuzz_seeds (GPtrArray *seeds)
     GST_ND_TENSORS ",format=static,num_tensors=2,types=\"int16,float16\","
                    "dimensions=\"1:2:2:2,1:0:0:0\",framerate=1/1;"
                    "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1",
+    GST_ND_TENSORS ",types=uint8,dimensions=\"1:8:8:8\",framerate=10/1,"
+                   "beams=\"geometry=matrix,depth=60,angle=60\"",
     "video/x-raw,format=GRAY16_LE,width=7,height=5,framerate=30/1",
     "video/x-raw,format=I420_10LE,width=7,height=5,framerate=0/1,"
     "max-framerate=60/1",

@@ -5,6 +5,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "analysis/bmode.h"
+#include "analysis/rank.h"
+#include "analysis/register.h"
+#include "analysis/scan.h"
 #include "core/error.h"
 #include "core/printable.h"
 #include "engine/devices.h"
@@ -145,6 +149,54 @@ try_test_source (gchar *text)
   check (gst_nd_test_src_settings_parse_size (&settings, size, &error), &error);
 }
 
+/* Whatever the text says, samples lie inside of the beams. */
+static void
+try_scan (gchar *text, gboolean is_beams)
+{
+  const NdShape in = { 1, { 5, 4, is_beams ? 3 : 1 } };
+  NdGeometry geometry = { .known = FALSE };
+  const NdScanSettings settings = { .spacing = is_beams ? NULL : text };
+  const NdScanSettings sized = { .size = is_beams ? NULL : text };
+  g_autoptr (GError) error = NULL;
+  NdBeams beams = { 0 };
+  NdScan scan;
+  gboolean ok;
+
+  nd_settings_init (nd_beams_settings, nd_n_beams_settings, &beams);
+  ok = nd_beams_parse (is_beams ? text : "geometry=linear", &beams, &error);
+  check (ok, &error);
+  for (guint i = 0; ok && i < 2; i++) {
+    const gsize at[3] = { 0, 0, 0 };
+    gdouble index[3];
+
+    if (!nd_scan_init (&scan, &beams, i ? &sized : &settings, &in, &geometry,
+            &error)) {
+      check (FALSE, &error);
+      continue;
+    }
+    for (guint a = 0; nd_scan_index (&scan, at, index) && a < 3; a++)
+      if (!(index[a] >= 0 && index[a] <= in.size[a] - 1))
+        g_error ("a sample at %g", index[a]);
+    nd_scan_clear (&scan);
+  }
+  nd_settings_clear (nd_beams_settings, nd_n_beams_settings, &beams);
+}
+
+static void
+try_algorithms (gchar *text)
+{
+  static const NdShape in = { 2, { 16, 4, 3 } };
+  const NdBmodeSettings bmode = { .decimation = 1, .tgc = text };
+  g_autoptr (GError) error = NULL;
+  NdReference reference;
+
+  check (nd_bmode_check (&bmode, &in, &error), &error);
+  check (nd_reference_parse (text, &reference, &error), &error);
+  check (nd_footprint_check_text (text, &error), &error);
+  try_scan (text, TRUE);
+  try_scan (text, FALSE);
+}
+
 /* Text of metadata that was read is read again as the same. */
 static guint32
 try_metadata (const gchar *text, guint32 sum)
@@ -190,6 +242,7 @@ fuzz_input (const guint8 *bytes, gsize n)
   try_devices (text);
   try_format (text);
   try_test_source (text);
+  try_algorithms (text);
   return try_view (text, sum);
 }
 
@@ -201,7 +254,9 @@ fuzz_seeds (GPtrArray *seeds)
     "0.25:0,0.5:1e-2, 1:0.25", "1.5mm:0.5mm:80ms", "2mm/s:0mm/s",
     "0.4cycles/mm", "5mm:5mm:3s",
     "o 12\nt 0\nt 40000000\nf key value\nv 1 a\\040b c\\\\d\n", "inf",
-    "1mm:1mm:1mm:1mm:1mm", "\x1b[31m\xe2\x80\xae red \xff" };
+    "geometry=wobbler,depth=120,angle=75,plane-angles=-10:0:20",
+    "geometry=curvilinear,radius=1e-3", "running", "mean:5", "3:3:3:3",
+    "cross,size=5", "1mm:1mm:1mm:1mm:1mm", "\x1b[31m\xe2\x80\xae red \xff" };
 
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
     seeds_append_text (seeds, texts[i], 0);

@@ -170,6 +170,8 @@ GST_START_TEST (test_map)
   check_map (16, 22, NULL);
   check_map (12, 22, "has 16:16:12 samples");
   check_map (16, 0, "use values above 0");
+  check_map (16, 1e-40, "use values above 0");
+  check_map (16, 1e30, "use values above 0");
 }
 GST_END_TEST;
 

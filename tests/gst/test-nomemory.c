@@ -6,6 +6,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include <glib/gstdio.h>
+#include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
 #include "live/message.h"
@@ -42,9 +43,9 @@ write_recording (void)
   return path;
 }
 
-/* Runs it with each allocation failing. */
+/* Runs it with each allocation of @least bytes failing. */
 static void
-check_pipeline (const gchar *format, const gchar *path)
+check_pipeline (const gchar *format, const gchar *path, gsize least)
 {
   guint errors = 0;
 
@@ -53,7 +54,7 @@ check_pipeline (const gchar *format, const gchar *path)
     GstElement *pipeline = launch (format, path, folder);
     gboolean failed;
 
-    memory_fail (n, LARGE);
+    memory_fail (n, least);
     run_pipeline (pipeline, &outcome);
     failed = memory_has_failed ();
     memory_fail (0, 0);
@@ -84,7 +85,76 @@ GST_START_TEST (test_files)
   g_autofree gchar *path = write_recording ();
 
   for (guint i = 0; i < G_N_ELEMENTS (pipelines); i++)
-    check_pipeline (pipelines[i], path);
+    check_pipeline (pipelines[i], path, LARGE);
+}
+GST_END_TEST;
+
+/* Elements whose memory depends on the caps, with long rows. */
+#define ROWS 32768
+#define ROW_BYTES (ROWS * sizeof (gfloat))
+
+static gchar *
+write_rows (void)
+{
+  gchar *path = file_path ("rows.npy");
+  g_autoptr (GString) file = g_string_new (NULL);
+  g_autofree gchar *header = g_strdup_printf (
+      "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 1, 4, %u), }",
+      ROWS);
+
+  g_string_append_len (file, "\x93NUMPY\1\0\166\0", 10);
+  g_string_append_printf (file, "%-117s\n", header);
+  for (guint i = 0; i < 3 * 4 * ROWS; i++)
+    g_string_append_c (file, i * i >> 5);
+  fail_unless (g_file_set_contents (path, file->str, file->len, NULL));
+  return path;
+}
+
+GST_START_TEST (test_elements)
+{
+  static const gchar *const elements[] = {
+    "nddenoise sigma=4",
+    "nddenoise method=adaptive latency=0",
+    "nddenoise noise=correlated latency=0",
+    "nddenoise sigma-map=auto latency=0",
+    "nddenoise noise=speckle latency=0",
+    "ndrank footprint=3:3:1:1 operation=tophat",
+    "ndregister iterations=1 method=intensity",
+    "ndbmode center-frequency=1 sampling-frequency=8 decimation=2",
+    "ndscanconvert geometry=linear size=300:300",
+    "ndconv3d filter=\"monomial-bank,size=3,order=2.0\" response=tensor "
+    "backend=cpu ! ndstructure",
+    "ndconv4dtemporal filter=box,size=3:3:1:3",
+  };
+  const gchar *element = elements[__i__];
+  g_autofree gchar *path = write_rows ();
+  g_autofree gchar *format =
+      g_strdup_printf ("ndfilesrc location=%%s ! %s backend=cpu ! fakesink",
+          element);
+
+  check_pipeline (format, path, ROW_BYTES);
+}
+GST_END_TEST;
+
+/* To transform caps takes no memory of the size that they say. */
+GST_START_TEST (test_caps)
+{
+  static const gchar *const elements[] = { "nddenoise", "ndrank", "ndregister",
+    "ndbmode", "ndscanconvert", "ndstructure", "ndconv3d" };
+  g_autoptr (GstElement) element =
+      gst_element_factory_make (elements[__i__], NULL);
+  g_autoptr (GstCaps) in = gst_caps_from_string (
+      "other/tensors,format=static,num_tensors=1,types=uint8,"
+      "dimensions=1:1073741824:4:1,framerate=10/1,"
+      "beams=(string)\"geometry=linear,depth=60\"");
+  g_autoptr (GstCaps) out = NULL;
+
+  memory_fail (1, LARGE);
+  out = GST_BASE_TRANSFORM_GET_CLASS (element)
+            ->transform_caps (GST_BASE_TRANSFORM (element), GST_PAD_SINK, in,
+                NULL);
+  fail_unless (!memory_has_failed ());
+  memory_fail (0, 0);
 }
 GST_END_TEST;
 
@@ -208,6 +278,8 @@ nomemory_suite (void)
   tcase_add_checked_fixture (tests, make_folder, remove_folder);
   suite_add_tcase (s, tests);
   tcase_add_test (tests, test_files);
+  tcase_add_loop_test (tests, test_elements, 0, 11);
+  tcase_add_loop_test (tests, test_caps, 0, 7);
   tcase_add_test (tests, test_unsent);
   tcase_add_test (tests, test_copies);
   tcase_add_test (tests, test_padding);

@@ -273,6 +273,10 @@ static const struct
       CAPS ("uint8", "1:8:8:1"), "must be larger" },
   { "ndscanconvert geometry=matrix spacing=0.01", CAPS ("uint8", "1:8:8:8"),
       "larger spacing" },
+  { "ndscanconvert",
+      CAPS ("uint8", "1:8:8:1") ",beams=(string)\"geometry=linear,"
+                                "depth=100000,width=1e-6\"",
+      "so narrow" },
   { "ndscanconvert geometry=phased size=x", CAPS ("uint8", "1:8:8:1"),
       "must be X:Y" },
   { "ndscanconvert geometry=phased inverse=true size=8:8",

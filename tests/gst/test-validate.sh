@@ -39,6 +39,7 @@ check() {
 }
 for element in 'ndconv2d filter=box,size=3' 'ndconv3d filter=box,size=3' \
     'ndconv4dtemporal filter=box,size=3' 'nddenoise sigma=4' \
+    'ndrank footprint=3:3' ndregister ndbmode 'ndscanconvert geometry=linear' \
     'ndview mode=orthogonal'; do
   check ndfilesrc location="$folder/r.nrrd" ! $element ! fakesink sync=true
 done

@@ -120,6 +120,10 @@ static const gchar *const pipelines[] = {
   SOURCE "ndconv3d name=wrapped filter=box,size=3" SINK,
   SOURCE "ndconv4dtemporal name=wrapped filter=box,size=3" SINK,
   SOURCE "nddenoise name=wrapped sigma=4" SINK,
+  SOURCE "ndrank name=wrapped footprint=3:3" SINK,
+  SOURCE "ndregister name=wrapped" SINK,
+  SOURCE "ndbmode name=wrapped" SINK,
+  SOURCE "ndscanconvert name=wrapped geometry=linear" SINK,
   SOURCE "ndconv4dtemporal filter=\"monomial-bank,size=3,order=2.0\" "
          "response=tensor ! ndstructure name=wrapped" SINK,
   SOURCE "ndview name=wrapped mode=orthogonal" SINK,

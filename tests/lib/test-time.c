@@ -164,6 +164,10 @@ test_refused (void)
   expect_refused ("uint8", size, "speed=9", NULL, ND_ERROR_SETTINGS, "speed");
   expect_refused ("uint8", size, "sigma-map=auto", NULL, ND_ERROR_SETTINGS,
       "without sigma-map");
+  expect_refused ("uint8", size, "time-border=wrap", NULL, ND_ERROR_SETTINGS,
+      "time-border=wrap");
+  expect_refused ("uint8", size, "noise=poisson,border=constant", NULL,
+      ND_ERROR_SETTINGS, "constant border");
   expect_refused ("uint8", size, "quality", NULL, ND_ERROR_SETTINGS, "quality");
   expect_refused ("uint8", size, "latency=99", NULL, ND_ERROR_SETTINGS,
       "latency");
