@@ -62,18 +62,20 @@ load_pairs (const gfloat *a, const gfloat *b)
 #endif
 }
 
+/* Samples of share 0 do not count, because they may be NaN. */
 INLINE gfloat
 linear_sample (const gfloat *in, const gint32 strides[3], const gfloat *u,
     const gfloat *v, const gfloat *w)
 {
   Four at = load_pairs (in, in + strides[1]);
 
-  if (strides[2] != 0) {
+  if (*w != 0) {
     in += strides[2];
     at += *w * (load_pairs (in, in + strides[1]) - at);
   }
-  at += *v * (__builtin_shuffle (at, (Indices){ 2, 3, 2, 3 }) - at);
-  return at[0] + *u * (at[1] - at[0]);
+  if (*v != 0)
+    at += *v * (__builtin_shuffle (at, (Indices){ 2, 3, 2, 3 }) - at);
+  return *u != 0 ? at[0] + *u * (at[1] - at[0]) : at[0];
 }
 
 static void
@@ -99,24 +101,31 @@ cubic_weights (V t, gfloat weights[4][ND_VECTOR])
   store (weights[3], (t - 1) * t * t * 0.5f);
 }
 
+/* Samples of weight 0 do not count, because they may be NaN. */
 INLINE gfloat
 cubic_sample (const gfloat *in, const gint32 strides[3],
     const gfloat weights[3][4][ND_VECTOR], guint lane)
 {
   const gboolean flat = strides[2] == 0;
+  const Four x = { weights[0][0][lane], weights[0][1][lane],
+    weights[0][2][lane], weights[0][3][lane] };
   Four sum = {};
 
   for (gint z = 0; z < (flat ? 1 : 4); z++) {
     const gfloat *plane = in - 1 + (flat ? 0 : (z - 1) * strides[2]);
     Four rows = {};
 
-    for (gint y = 0; y < 4; y++)
-      rows += weights[1][y][lane]
-          * *(const FourMemory *) (plane + (y - 1) * strides[1]);
+    if (!flat && weights[2][z][lane] == 0)
+      continue;
+    for (gint y = 0; y < 4; y++) {
+      if (weights[1][y][lane] != 0)
+        rows += weights[1][y][lane]
+            * *(const FourMemory *) (plane + (y - 1) * strides[1]);
+    }
     sum += (flat ? 1 : weights[2][z][lane]) * rows;
   }
-  return weights[0][0][lane] * sum[0] + weights[0][1][lane] * sum[1]
-      + weights[0][2][lane] * sum[2] + weights[0][3][lane] * sum[3];
+  sum = (Four) ((Indices) sum & (x != 0));
+  return x[0] * sum[0] + x[1] * sum[1] + x[2] * sum[2] + x[3] * sum[3];
 }
 
 static void
