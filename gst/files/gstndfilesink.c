@@ -423,7 +423,17 @@ write_frame (GstNdFileSink *self, GstBuffer *buffer)
   if (GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0)
       != (gint64) gst_nd_frame_row (&self->video_info)) {
     if (!self->packed)
-      self->packed = g_malloc (self->size);
+      self->packed = g_try_malloc (self->size);
+    if (!self->packed) {
+      gst_video_frame_unmap (&frame);
+      GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+          ("Not enough memory for the rows of a frame without padding, "
+           "%" G_GSIZE_FORMAT " bytes: send smaller frames",
+              self->size),
+          (NULL));
+      self->failed = TRUE;
+      return GST_FLOW_ERROR;
+    }
     gst_nd_frame_copy (&frame, self->packed);
     data = self->packed;
   }
