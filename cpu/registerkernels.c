@@ -5,34 +5,10 @@
  */
 #include "cpu/registerkernels.h"
 
-#include "cpu/simd.h"
+#include "cpu/vectors.h"
 
 #include <math.h>
 #include <string.h>
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-#define ND_VECTOR (ND_VECTOR_BYTES / 4)
-#define INLINE static inline __attribute__ ((always_inline))
-
-typedef gfloat V __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef gint32 I __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef gfloat VMemory
-    __attribute__ ((vector_size (4 * ND_VECTOR), aligned (4), may_alias));
-
-INLINE V
-load (const gfloat *from)
-{
-  return *(const VMemory *) from;
-}
-
-INLINE void
-store (gfloat *to, V value)
-{
-  *(VMemory *) to = value;
-}
 
 INLINE gfloat
 sum_lanes (V value)
