@@ -78,10 +78,11 @@ cubic_weights (V t, gfloat weights[4][ND_VECTOR])
   store (weights[3], (t - 1) * t * t * 0.5f);
 }
 
-/* Samples of weight 0 do not count, because they may be NaN. */
+/* If @some, weights may be 0: their samples do not count, because they may be
+ * NaN. */
 INLINE gfloat
 cubic_sample (const gfloat *in, const gint32 strides[3],
-    const gfloat weights[3][4][ND_VECTOR], guint lane)
+    const gfloat weights[3][4][ND_VECTOR], guint lane, gboolean some)
 {
   const gboolean flat = strides[2] == 0;
   const Four x = { weights[0][0][lane], weights[0][1][lane],
@@ -92,16 +93,17 @@ cubic_sample (const gfloat *in, const gint32 strides[3],
     const gfloat *plane = in - 1 + (flat ? 0 : (z - 1) * strides[2]);
     Four rows = {};
 
-    if (!flat && weights[2][z][lane] == 0)
+    if (some && !flat && weights[2][z][lane] == 0)
       continue;
     for (gint y = 0; y < 4; y++) {
-      if (weights[1][y][lane] != 0)
+      if (!some || weights[1][y][lane] != 0)
         rows += weights[1][y][lane]
             * *(const FourMemory *) (plane + (y - 1) * strides[1]);
     }
     sum += (flat ? 1 : weights[2][z][lane]) * rows;
   }
-  sum = (Four) ((Indices) sum & (x != 0));
+  if (some)
+    sum = (Four) ((Indices) sum & (x != 0));
   return x[0] * sum[0] + x[1] * sum[1] + x[2] * sum[2] + x[3] * sum[3];
 }
 
@@ -113,9 +115,16 @@ scan_cubic (const NdScanRow *row, gfloat *out)
 
     for (guint a = 0; a < 3; a++)
       cubic_weights (load_share (row->shares[a] + i), weights[a]);
-    for (guint k = 0; k < ND_VECTOR; k++)
-      out[i + k] =
-          cubic_sample (row->volume + row->at[i + k], row->strides, weights, k);
+    for (guint k = 0; k < ND_VECTOR; k++) {
+      const gsize s = i + k;
+      const gfloat *in = row->volume + row->at[s];
+
+      if (row->shares[0][s] == 0 || row->shares[1][s] == 0
+          || (row->shares[2][s] == 0 && row->strides[2] != 0))
+        out[s] = cubic_sample (in, row->strides, weights, k, TRUE);
+      else
+        out[s] = cubic_sample (in, row->strides, weights, k, FALSE);
+    }
   }
 }
 

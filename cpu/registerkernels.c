@@ -353,11 +353,11 @@ typedef gfloat FourMemory
     __attribute__ ((vector_size (16), aligned (4), may_alias));
 
 /* One sample from the 4 x 4 rows of 4 samples around it: loads of 4 neighbours
- * are faster than gathers. An axis of one sample has no neighbours. Samples of
- * weight 0 do not count, because they may be NaN. */
+ * are faster than gathers. An axis of one sample has no neighbours. If @some,
+ * weights may be 0: their samples do not count, because they may be NaN. */
 INLINE gfloat
 cubic_sample (const NdWarpRow *row, const gfloat w[3][4][ND_VECTOR], gint at,
-    guint lane)
+    guint lane, gboolean some)
 {
   const gboolean flat = row->strides[2] == 0, line = row->strides[1] == 0;
   const Four x = { w[0][0][lane], w[0][1][lane], w[0][2][lane], w[0][3][lane] };
@@ -372,11 +372,12 @@ cubic_sample (const NdWarpRow *row, const gfloat w[3][4][ND_VECTOR], gint at,
       const gfloat weight = wz * (line ? 1 : w[1][y][lane]);
       const gfloat *from = plane + (line ? 0 : (y - 1) * row->strides[1]);
 
-      if (weight != 0)
+      if (!some || weight != 0)
         sum += *(const FourMemory *) (from - 1) * weight;
     }
   }
-  sum = (Four) ((Indices) sum & (x != 0));
+  if (some)
+    sum = (Four) ((Indices) sum & (x != 0));
   return sum[0] * x[0] + sum[1] * x[1] + sum[2] * x[2] + sum[3] * x[3];
 }
 
@@ -410,8 +411,15 @@ warp_cubic (const NdWarpRow *row, gfloat *out)
 
     for (guint a = 0; a < 3; a++)
       cubic_weights (distance[a], w[a]);
-    for (guint i = 0; i < MIN (ND_VECTOR, row->n - x); i++)
-      out[x + i] = cubic_sample (row, w, at[i], i);
+    for (guint i = 0; i < MIN (ND_VECTOR, row->n - x); i++) {
+      gboolean some = FALSE;
+
+      /* Weight 1 is that of a sample at the position itself. */
+      for (guint a = 0; a < 3; a++)
+        some |= row->strides[a] != 0 && w[a][1][i] == 1;
+      out[x + i] = some ? cubic_sample (row, w, at[i], i, TRUE)
+                        : cubic_sample (row, w, at[i], i, FALSE);
+    }
   }
 }
 
