@@ -133,6 +133,29 @@ choose_grid (NdScan *scan, const NdScanSettings *settings, GError **error)
   return has_size || has_spacing || check_chosen (scan, error);
 }
 
+/* Inverts the matrix from indices to millimetres. FALSE if it is singular. */
+static gboolean
+invert_grid (const NdGeometry *grid, gdouble inverse[9])
+{
+  const gdouble *d = grid->directions;
+  gdouble cofactors[9], determinant = 0;
+
+  for (guint i = 0; i < 9; i++) {
+    const guint r = (i / 3 + 1) % 3, s = (i / 3 + 2) % 3;
+    const guint c = (i + 1) % 3, e = (i + 2) % 3;
+
+    cofactors[i] = d[3 * r + c] * d[3 * s + e] - d[3 * r + e] * d[3 * s + c];
+  }
+  for (guint c = 0; c < 3; c++)
+    determinant += d[c] * cofactors[c];
+  if (!(fabs (determinant) > 1e-6))
+    return FALSE;
+  for (guint i = 0; i < 9; i++)
+    inverse[i] =
+        cofactors[i % 3 * 3 + i / 3] / determinant / grid->spacing[i / 3];
+  return TRUE;
+}
+
 static gboolean
 read_grid (NdScan *scan, const NdScanSettings *settings,
     const NdGeometry *geometry, GError **error)
@@ -145,6 +168,10 @@ read_grid (NdScan *scan, const NdScanSettings *settings,
     g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
         "inverse=true needs size, the samples of the beams along x, y and z, "
         "for example 256:96:96");
+  else if (!invert_grid (geometry, scan->to_index))
+    g_set_error_literal (error, ND_ERROR, ND_ERROR_FORMAT,
+        "The directions of the volumes in the caps lie in one plane: they must "
+        "be three independent axes");
   else if (parse_size (settings->size, scan->out.size, error)) {
     scan->grid = *geometry;
     return TRUE;
@@ -162,6 +189,10 @@ nd_scan_init (NdScan *scan, const NdBeams *beams,
 
   *scan = (NdScan){ .settings = *settings, .in = *in, .out = *in };
   scan->settings.spacing = scan->settings.size = NULL;
+  if (settings->inverse && beams->kind == ND_BEAMS_AUTO)
+    return scan_refuse (error,
+        "inverse=true needs the geometry of the beams to make: set geometry to "
+        "another value than auto, depth and the angles or widths of the probe");
   if (settings->inverse && !read_grid (scan, settings, geometry, error))
     return FALSE;
   for (guint a = 0; a < 3; a++)
@@ -198,8 +229,7 @@ index_of_beams (const NdScan *scan, const gsize at[3], gdouble index[3])
   return TRUE;
 }
 
-/* Directions are those of a grid along the axes of the probe. A flat volume
- * is as thick as it has to be. */
+/* A flat volume is as thick as it has to be. */
 static gboolean
 index_of_grid (const NdScan *scan, const gsize at[3], gdouble index[3])
 {
@@ -212,7 +242,9 @@ index_of_grid (const NdScan *scan, const gsize at[3], gdouble index[3])
   for (guint a = 0; a < 3; a++) {
     const gdouble last = scan->in.size[a] - 1.;
 
-    index[a] = last == 0 ? 0 : (place[a] - grid->origin[a]) / grid->spacing[a];
+    index[a] = 0;
+    for (guint b = 0; b < 3 && last > 0; b++)
+      index[a] += scan->to_index[3 * a + b] * (place[b] - grid->origin[b]);
     if (!(index[a] >= -1e-6 && index[a] <= last + 1e-6))
       return FALSE;
     index[a] = CLAMP (index[a], 0, last);

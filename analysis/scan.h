@@ -32,14 +32,16 @@ typedef struct
   NdScanSettings settings; /* without texts */
   NdBeamSpace *space;
   NdShape in, out;
-  NdGeometry grid; /* of the Cartesian volume */
+  NdGeometry grid;     /* of the Cartesian volume */
+  gdouble to_index[9]; /* inverse only: the index of millimetres from the
+                        * origin of the grid, row by row */
 } NdScan;
 
 /* The conversion of volumes of @in. @geometry: of the input, read for inverse
  * only. A grid that is chosen has about as many samples as the beams, equally
- * spaced, and covers them. Refuses outputs that do not fit in memory. Errors:
- * ND_ERROR_SETTINGS, ND_ERROR_FORMAT, ND_ERROR_MEMORY; then @scan needs no
- * clear. Any thread. */
+ * spaced, and covers them. Directions of the input count. Refuses
+ * outputs that do not fit in memory. Errors: ND_ERROR_SETTINGS,
+ * ND_ERROR_FORMAT, ND_ERROR_MEMORY; then @scan needs no clear. Any thread. */
 gboolean nd_scan_init (NdScan *scan, const NdBeams *beams,
     const NdScanSettings *settings, const NdShape *in,
     const NdGeometry *geometry, GError **error);

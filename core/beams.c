@@ -115,7 +115,8 @@ nd_beams_parse (const gchar *text, NdBeams *beams, GError **error)
 }
 
 gboolean
-nd_beams_to_text (const NdBeams *beams, gchar text[ND_BEAMS_TEXT])
+nd_beams_to_text (const NdBeams *beams, gchar text[ND_BEAMS_TEXT],
+    GError **error)
 {
   g_autoptr (GString) out = g_string_new (NULL);
 
@@ -135,7 +136,15 @@ nd_beams_to_text (const NdBeams *beams, gchar text[ND_BEAMS_TEXT])
       g_string_append_printf (out, "%s%s=%s", out->len ? "," : "",
           nd_beams_settings[i].name, value);
   }
-  return g_strlcpy (text, out->str, ND_BEAMS_TEXT) < ND_BEAMS_TEXT;
+  if (g_strlcpy (text, out->str, ND_BEAMS_TEXT) < ND_BEAMS_TEXT)
+    return TRUE;
+  *text = '\0';
+  g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+      "The geometry of the beams takes %" G_GSIZE_FORMAT
+      " bytes of text, and caps take less than %d: give plane-angles with "
+      "fewer digits",
+      out->len, ND_BEAMS_TEXT);
+  return FALSE;
 }
 
 /* Places */

@@ -53,16 +53,17 @@ extern const NdSetting nd_beams_settings[];
 extern const guint nd_n_beams_settings;
 
 /* Bytes of the longest text. */
-#define ND_BEAMS_TEXT 512
+#define ND_BEAMS_TEXT 4096
 
 /* The text of the caps field `beams`: values of the settings, as in
  * "geometry=phased,depth=120,angle=75"; others have their defaults. @beams must
  * be initialized by nd_settings_init(). ND_ERROR_FORMAT. */
 gboolean nd_beams_parse (const gchar *text, NdBeams *beams, GError **error);
 
-/* Writes settings that differ from the defaults. FALSE if @text is too
- * short. */
-gboolean nd_beams_to_text (const NdBeams *beams, gchar text[ND_BEAMS_TEXT]);
+/* Writes settings that differ from the defaults. ND_ERROR_SETTINGS and "" if
+ * @text is too short. */
+gboolean nd_beams_to_text (const NdBeams *beams, gchar text[ND_BEAMS_TEXT],
+    GError **error);
 
 /* The places of @size samples along depth, lateral and elevation. */
 typedef struct _NdBeamSpace NdBeamSpace;

@@ -5,29 +5,13 @@
  */
 #include "cpu/adaptivekernels.h"
 
-#include "cpu/simd.h"
+#include "cpu/vectors.h"
 
 #include <math.h>
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-#define ND_VECTOR (ND_VECTOR_BYTES / 4)
-#define INLINE static inline __attribute__ ((always_inline))
 #define MAX_AXES 4
 #define MAX_COMPONENTS 10
-
-typedef gfloat V __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef gint32 I __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef guint32 U __attribute__ ((vector_size (4 * ND_VECTOR)));
-
-INLINE V
-all (gfloat value)
-{
-  return (V){} + value;
-}
 
 INLINE V
 choose (I mask, V a, V b)

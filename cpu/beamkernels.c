@@ -5,33 +5,10 @@
  */
 #include "cpu/beamkernels.h"
 
-#include "cpu/simd.h"
+#include "cpu/vectors.h"
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-#define ND_VECTOR (ND_VECTOR_BYTES / 4)
-#define INLINE static inline __attribute__ ((always_inline))
-
-typedef gfloat V __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef gint32 I __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef gfloat VMemory
-    __attribute__ ((vector_size (4 * ND_VECTOR), aligned (4), may_alias));
 typedef guint16 HMemory
     __attribute__ ((vector_size (2 * ND_VECTOR), aligned (2), may_alias));
-
-INLINE V
-load (const gfloat *from)
-{
-  return *(const VMemory *) from;
-}
-
-INLINE void
-store (gfloat *to, V value)
-{
-  *(VMemory *) to = value;
-}
 
 /* Scan conversion */
 
@@ -62,18 +39,20 @@ load_pairs (const gfloat *a, const gfloat *b)
 #endif
 }
 
+/* Samples of share 0 do not count, because they may be NaN. */
 INLINE gfloat
 linear_sample (const gfloat *in, const gint32 strides[3], const gfloat *u,
     const gfloat *v, const gfloat *w)
 {
   Four at = load_pairs (in, in + strides[1]);
 
-  if (strides[2] != 0) {
+  if (*w != 0) {
     in += strides[2];
     at += *w * (load_pairs (in, in + strides[1]) - at);
   }
-  at += *v * (__builtin_shuffle (at, (Indices){ 2, 3, 2, 3 }) - at);
-  return at[0] + *u * (at[1] - at[0]);
+  if (*v != 0)
+    at += *v * (__builtin_shuffle (at, (Indices){ 2, 3, 2, 3 }) - at);
+  return *u != 0 ? at[0] + *u * (at[1] - at[0]) : at[0];
 }
 
 static void
@@ -99,24 +78,33 @@ cubic_weights (V t, gfloat weights[4][ND_VECTOR])
   store (weights[3], (t - 1) * t * t * 0.5f);
 }
 
+/* If @some, weights may be 0: their samples do not count, because they may be
+ * NaN. */
 INLINE gfloat
 cubic_sample (const gfloat *in, const gint32 strides[3],
-    const gfloat weights[3][4][ND_VECTOR], guint lane)
+    const gfloat weights[3][4][ND_VECTOR], guint lane, gboolean some)
 {
   const gboolean flat = strides[2] == 0;
+  const Four x = { weights[0][0][lane], weights[0][1][lane],
+    weights[0][2][lane], weights[0][3][lane] };
   Four sum = {};
 
   for (gint z = 0; z < (flat ? 1 : 4); z++) {
     const gfloat *plane = in - 1 + (flat ? 0 : (z - 1) * strides[2]);
     Four rows = {};
 
-    for (gint y = 0; y < 4; y++)
-      rows += weights[1][y][lane]
-          * *(const FourMemory *) (plane + (y - 1) * strides[1]);
+    if (some && !flat && weights[2][z][lane] == 0)
+      continue;
+    for (gint y = 0; y < 4; y++) {
+      if (!some || weights[1][y][lane] != 0)
+        rows += weights[1][y][lane]
+            * *(const FourMemory *) (plane + (y - 1) * strides[1]);
+    }
     sum += (flat ? 1 : weights[2][z][lane]) * rows;
   }
-  return weights[0][0][lane] * sum[0] + weights[0][1][lane] * sum[1]
-      + weights[0][2][lane] * sum[2] + weights[0][3][lane] * sum[3];
+  if (some)
+    sum = (Four) ((Indices) sum & (x != 0));
+  return x[0] * sum[0] + x[1] * sum[1] + x[2] * sum[2] + x[3] * sum[3];
 }
 
 static void
@@ -127,9 +115,16 @@ scan_cubic (const NdScanRow *row, gfloat *out)
 
     for (guint a = 0; a < 3; a++)
       cubic_weights (load_share (row->shares[a] + i), weights[a]);
-    for (guint k = 0; k < ND_VECTOR; k++)
-      out[i + k] =
-          cubic_sample (row->volume + row->at[i + k], row->strides, weights, k);
+    for (guint k = 0; k < ND_VECTOR; k++) {
+      const gsize s = i + k;
+      const gfloat *in = row->volume + row->at[s];
+
+      if (row->shares[0][s] == 0 || row->shares[1][s] == 0
+          || (row->shares[2][s] == 0 && row->strides[2] != 0))
+        out[s] = cubic_sample (in, row->strides, weights, k, TRUE);
+      else
+        out[s] = cubic_sample (in, row->strides, weights, k, FALSE);
+    }
   }
 }
 

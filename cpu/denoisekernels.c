@@ -13,23 +13,13 @@
  */
 #include "cpu/denoisekernels.h"
 
-#include "cpu/simd.h"
+#include "cpu/vectors.h"
 
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-#define ND_VECTOR (ND_VECTOR_BYTES / 4)
-#define INLINE static inline __attribute__ ((always_inline))
 #define CHUNK ND_DENOISE_CHUNK
 #define CHUNK_AHEAD (CHUNK + ND_VECTOR)
 
-typedef gfloat V __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef gint32 I __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef gfloat VMemory
-    __attribute__ ((vector_size (4 * ND_VECTOR), aligned (4), may_alias));
 typedef gint32 IMemory
     __attribute__ ((vector_size (4 * ND_VECTOR), aligned (4), may_alias));
 
@@ -40,24 +30,6 @@ typedef gint32 IMemory
 /* The Kaiser window of 4 samples with beta = 2. */
 #define OUTER 0.43867628f
 #define INNER 0.92431388f
-
-INLINE V
-load (const gfloat *from)
-{
-  return *(const VMemory *) from;
-}
-
-INLINE void
-store (gfloat *to, V value)
-{
-  *(VMemory *) to = value;
-}
-
-INLINE V
-all (gfloat value)
-{
-  return (V){} + value;
-}
 
 /* Lanes k to k + ND_VECTOR - 1 of @a followed by @b. */
 #if ND_VECTOR == 16

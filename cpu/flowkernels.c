@@ -5,31 +5,7 @@
  */
 #include "cpu/flowkernels.h"
 
-#include "cpu/simd.h"
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-#define ND_VECTOR (ND_VECTOR_BYTES / 4)
-#define INLINE static inline __attribute__ ((always_inline))
-
-typedef gfloat V __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef gint32 I __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef gfloat VMemory
-    __attribute__ ((vector_size (4 * ND_VECTOR), aligned (4), may_alias));
-
-INLINE V
-load (const gfloat *from)
-{
-  return *(const VMemory *) from;
-}
-
-INLINE void
-store (gfloat *to, V value)
-{
-  *(VMemory *) to = value;
-}
+#include "cpu/vectors.h"
 
 INLINE V
 gather (const gfloat *from, I at)

@@ -487,8 +487,9 @@ write_border_row (NdRankSorter *self)
 static gboolean
 sorter_allocate (NdRankSorter *self, GError **error)
 {
-  const NdShape *shape = &self->options.shape;
-  gsize ring, workers, all;
+  const NdRankSorterOptions *options = &self->options;
+  const NdShape *shape = &options->shape;
+  gsize ring, workers, border, positions, all;
 
   for (guint a = 0; a < 3; a++)
     self->size[a] = shape->size[a]
@@ -499,18 +500,25 @@ sorter_allocate (NdRankSorter *self, GError **error)
           self->key_size, 1);
   if (self->volume_bytes < G_MAXSIZE / 2)
     self->volume_bytes = round_up (self->volume_bytes, 64) + 2 * ND_RANK_ROOM;
-  self->n_slots = (gsize) nd_window_size (&self->window) + self->options.waits;
+  self->n_slots = (gsize) nd_window_size (&self->window) + options->waits;
   ring = nd_size_mul (self->volume_bytes, shape->components, self->n_slots);
   workers = nd_size_mul (self->worker_bytes, nd_threads (), 1);
-  all = ring < G_MAXSIZE / 2 && workers < G_MAXSIZE / 2 ? ring + workers
-                                                        : G_MAXSIZE;
+  border = nd_size_mul (nd_size_mul (self->block_rows, self->size[0], 1),
+      self->key_size, 1);
+  positions = nd_size_mul (nd_window_size (&self->window), sizeof (gint64), 1);
+  all = self->bytes + self->footprint->n_runs * sizeof (NdRankRun)
+      + 2 * ND_RANK_ROOM;
+  if (!g_size_checked_add (&all, all, ring)
+      || !g_size_checked_add (&all, all, workers)
+      || !g_size_checked_add (&all, all, border)
+      || !g_size_checked_add (&all, all, positions)
+      || !g_size_checked_add (&all, all, options->beside))
+    all = G_MAXSIZE;
   if (!nd_memory_check (all, error))
     return FALSE;
-  self->bytes += all;
+  self->bytes = all - options->beside;
   self->ring = g_try_malloc0 (ring);
-  self->border_row =
-      g_try_malloc0 (self->block_rows * self->size[0] * self->key_size
-          + 2 * ND_RANK_ROOM);
+  self->border_row = g_try_malloc0 (border + 2 * ND_RANK_ROOM);
   self->positions = g_try_new (gint64, nd_window_size (&self->window));
   self->workers = g_try_malloc0 (workers);
   if (self->ring && self->border_row && self->positions && self->workers)

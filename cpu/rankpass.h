@@ -22,7 +22,8 @@ typedef struct
   NdBorder border, time_border;
   gdouble border_value; /* rounded half to even, and saturated, to the type */
   guint64 kept;         /* bits of components that pass as they are */
-  guint waits; /* volumes that may be pushed while an output is ready */
+  guint waits;  /* volumes that may be pushed while an output is ready */
+  gsize beside; /* bytes that the algorithm takes besides, for the check */
 } NdRankSorterOptions;
 
 /* Takes @footprint. NULL with ND_ERROR_MEMORY. Later calls use at most the

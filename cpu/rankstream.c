@@ -292,7 +292,7 @@ rank_allocate (NdCpuRank *self, GError **error)
 {
   const gboolean needs_input = self->plan.result == ND_RANK_IN_MINUS
       || self->plan.result == ND_RANK_MINUS_IN;
-  gsize n;
+  gsize n, all = 0;
 
   if (!nd_shape_samples (&self->shape, &n)) {
     nd_memory_set_error (error, G_MAXSIZE);
@@ -302,7 +302,16 @@ rank_allocate (NdCpuRank *self, GError **error)
   for (guint i = 0; needs_input && i < self->plan.n_passes; i++)
     self->n_inputs += nd_window_delay (window_of (self, i)) + (i == 0);
   n = nd_size_mul (self->volume_bytes, self->n_inputs, 1);
-  if (!nd_memory_check (n, error))
+  if (self->plan.n_passes == 2
+      && !g_size_checked_add (&all, all, self->volume_bytes))
+    all = G_MAXSIZE;
+  for (guint i = 0; i < self->plan.n_passes; i++)
+    if (!g_size_checked_add (&all, all,
+            nd_rank_sorter_bytes (self->sorters[i])))
+      all = G_MAXSIZE;
+  if (!g_size_checked_add (&all, all, n))
+    all = G_MAXSIZE;
+  if (!nd_memory_check (all, error))
     return FALSE;
   if (self->plan.n_passes == 2)
     self->between = g_try_malloc (self->volume_bytes);
@@ -311,7 +320,7 @@ rank_allocate (NdCpuRank *self, GError **error)
   if ((self->plan.n_passes == 1 || self->between)
       && (!needs_input || self->inputs))
     return TRUE;
-  nd_memory_set_error (error, n + self->volume_bytes);
+  nd_memory_set_error (error, all);
   return FALSE;
 }
 
@@ -326,7 +335,8 @@ make_sorter (NdCpuRank *self, guint i, const NdRankOptions *options,
       ? high[ND_AXIS_T] - low[ND_AXIS_T]
       : 0;
   const NdRankSorterOptions sorter = { self->shape, self->type, options->border,
-    options->time_border, options->border_value, self->kept, waits };
+    options->time_border, options->border_value, self->kept, waits,
+    i > 0 ? nd_rank_sorter_bytes (self->sorters[0]) : 0 };
   g_autoptr (NdFootprint) negated = nd_footprint_negate (options->footprint);
   g_autoptr (NdFootprint) footprint =
       negated && !pass->negated ? nd_footprint_negate (negated) : NULL;

@@ -5,34 +5,10 @@
  */
 #include "cpu/registerkernels.h"
 
-#include "cpu/simd.h"
+#include "cpu/vectors.h"
 
 #include <math.h>
 #include <string.h>
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-#define ND_VECTOR (ND_VECTOR_BYTES / 4)
-#define INLINE static inline __attribute__ ((always_inline))
-
-typedef gfloat V __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef gint32 I __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef gfloat VMemory
-    __attribute__ ((vector_size (4 * ND_VECTOR), aligned (4), may_alias));
-
-INLINE V
-load (const gfloat *from)
-{
-  return *(const VMemory *) from;
-}
-
-INLINE void
-store (gfloat *to, V value)
-{
-  *(VMemory *) to = value;
-}
 
 INLINE gfloat
 sum_lanes (V value)
@@ -157,10 +133,11 @@ moments (const NdRegisterRow *row, gfloat sums[ND_REGISTER_ROW_MOMENTS])
 
 /* Differences */
 
+/* @b does not count where @reads is 0. */
 INLINE V
-mix (V a, V b, V share)
+mix (V a, V b, V share, I reads)
 {
-  return a + share * (b - a);
+  return a + share * choose (b - a, reads);
 }
 
 /* The index of the sample below each position, and the distance from it. */
@@ -183,29 +160,34 @@ locate (const gint strides[3], const gfloat *at, const gfloat *step,
 }
 
 INLINE V
-linear_plane (const gfloat *in, const gint strides[3], I at, const V *distance)
+linear_plane (const gfloat *in, const gint strides[3], I at, const V *distance,
+    const I *reads)
 {
-  const V a = mix (gather (in, at), gather (in + strides[0], at), distance[0]);
+  const V a = mix (gather (in, at), gather (in + strides[0], at), distance[0],
+      reads[0]);
   const V b = mix (gather (in + strides[1], at),
-      gather (in + strides[1] + strides[0], at), distance[0]);
+      gather (in + strides[1] + strides[0], at), distance[0], reads[0]);
 
-  return mix (a, b, distance[1]);
+  return mix (a, b, distance[1], reads[1]);
 }
 
+/* The samples above a position along an axis do not count where @reads is 0. */
 INLINE V
-linear (const gfloat *in, const gint strides[3], I at, const V *distance)
+linear (const gfloat *in, const gint strides[3], I at, const V *distance,
+    const I *reads)
 {
-  const V a = linear_plane (in, strides, at, distance);
+  const V a = linear_plane (in, strides, at, distance, reads);
 
   if (strides[2] == 0)
     return a;
-  return mix (a, linear_plane (in + strides[2], strides, at, distance),
-      distance[2]);
+  return mix (a, linear_plane (in + strides[2], strides, at, distance, reads),
+      distance[2], reads[2]);
 }
 
 static void
 difference (const NdRegisterRow *row, gfloat sums[ND_REGISTER_ROW_SUMS])
 {
+  const I reads[3] = { (I){} - 1, (I){} - 1, (I){} - 1 };
   V total[ND_REGISTER_ROW_SUMS] = {};
 
   for (gsize x = 0; x < row->n; x += ND_VECTOR) {
@@ -218,7 +200,8 @@ difference (const NdRegisterRow *row, gfloat sums[ND_REGISTER_ROW_SUMS])
     const I at =
         locate (row->strides, row->at, row->step, row->last, index, distance);
 
-    e = choose (linear (row->volume, row->strides, at, distance) - r, mask);
+    e = choose (linear (row->volume, row->strides, at, distance, reads) - r,
+        mask);
     ue = u * e;
     for (guint a = 0; a < 3; a++) {
       const V g = load (row->g[a] + x);
@@ -365,16 +348,19 @@ phase (const NdPhaseRow *row, gfloat moments[ND_REGISTER_ROW_MOMENTS],
 /* Moving */
 
 typedef gfloat Four __attribute__ ((vector_size (16)));
+typedef gint32 Indices __attribute__ ((vector_size (16)));
 typedef gfloat FourMemory
     __attribute__ ((vector_size (16), aligned (4), may_alias));
 
 /* One sample from the 4 x 4 rows of 4 samples around it: loads of 4 neighbours
- * are faster than gathers. An axis of one sample has no neighbours. */
+ * are faster than gathers. An axis of one sample has no neighbours. If @some,
+ * weights may be 0: their samples do not count, because they may be NaN. */
 INLINE gfloat
 cubic_sample (const NdWarpRow *row, const gfloat w[3][4][ND_VECTOR], gint at,
-    guint lane)
+    guint lane, gboolean some)
 {
   const gboolean flat = row->strides[2] == 0, line = row->strides[1] == 0;
+  const Four x = { w[0][0][lane], w[0][1][lane], w[0][2][lane], w[0][3][lane] };
   Four sum = {};
 
   for (gint z = 0; z < (flat ? 1 : 4); z++) {
@@ -386,11 +372,13 @@ cubic_sample (const NdWarpRow *row, const gfloat w[3][4][ND_VECTOR], gint at,
       const gfloat weight = wz * (line ? 1 : w[1][y][lane]);
       const gfloat *from = plane + (line ? 0 : (y - 1) * row->strides[1]);
 
-      sum += *(const FourMemory *) (from - 1) * weight;
+      if (!some || weight != 0)
+        sum += *(const FourMemory *) (from - 1) * weight;
     }
   }
-  return sum[0] * w[0][0][lane] + sum[1] * w[0][1][lane]
-      + sum[2] * w[0][2][lane] + sum[3] * w[0][3][lane];
+  if (some)
+    sum = (Four) ((Indices) sum & (x != 0));
+  return sum[0] * x[0] + sum[1] * x[1] + sum[2] * x[2] + sum[3] * x[3];
 }
 
 INLINE void
@@ -423,8 +411,15 @@ warp_cubic (const NdWarpRow *row, gfloat *out)
 
     for (guint a = 0; a < 3; a++)
       cubic_weights (distance[a], w[a]);
-    for (guint i = 0; i < MIN (ND_VECTOR, row->n - x); i++)
-      out[x + i] = cubic_sample (row, w, at[i], i);
+    for (guint i = 0; i < MIN (ND_VECTOR, row->n - x); i++) {
+      gboolean some = FALSE;
+
+      /* Weight 1 is that of a sample at the position itself. */
+      for (guint a = 0; a < 3; a++)
+        some |= row->strides[a] != 0 && w[a][1][i] == 1;
+      out[x + i] = some ? cubic_sample (row, w, at[i], i, TRUE)
+                        : cubic_sample (row, w, at[i], i, FALSE);
+    }
   }
 }
 
@@ -434,7 +429,8 @@ warp_linear (const NdWarpRow *row, gfloat *out)
   for (gsize x = 0; x < row->n; x += ND_VECTOR) {
     V distance[3];
     const I at = locate_vector (row, x, distance);
-    const V value = linear (row->volume, row->strides, at, distance);
+    const I reads[3] = { distance[0] != 0, distance[1] != 0, distance[2] != 0 };
+    const V value = linear (row->volume, row->strides, at, distance, reads);
 
     if (x + ND_VECTOR <= row->n)
       store (out + x, value);

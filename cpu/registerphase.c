@@ -24,8 +24,10 @@ struct _NdRegisterPhase
   gfloat *volume[2];       /* responses of @moved to one filter */
   gfloat *w;
   NdRegisterChunk *chunks;
-  gsize bytes;
 };
+
+/* Volumes that are allocated, two of them for each axis. */
+#define N_PLANES 13
 
 static gsize
 count (const gsize size[3])
@@ -52,6 +54,17 @@ nd_register_phase_free (NdRegisterPhase *self)
   g_free (self);
 }
 
+gsize
+nd_register_phase_bytes (const NdRegisterPlan *plan)
+{
+  const gsize *size = plan->levels[0].size;
+  gsize n = N_PLANES;
+
+  for (guint a = 0; a < 3; a++)
+    n -= size[a] == 1 ? 2 : 0;
+  return n * (count (size) + ND_REGISTER_ROOM) * sizeof (gfloat);
+}
+
 NdRegisterPhase *
 nd_register_phase_new (const NdRegisterPlan *plan,
     const NdRegisterPyramid *pyramid)
@@ -59,7 +72,7 @@ nd_register_phase_new (const NdRegisterPlan *plan,
   NdRegisterPhase *self = g_new0 (NdRegisterPhase, 1);
   const gsize *size = plan->levels[0].size;
   const gsize n = count (size) + ND_REGISTER_ROOM;
-  gfloat **planes[] = { &self->reference[0][0], &self->reference[0][1],
+  gfloat **planes[N_PLANES] = { &self->reference[0][0], &self->reference[0][1],
     &self->reference[1][0], &self->reference[1][1], &self->reference[2][0],
     &self->reference[2][1], &self->reference_w, &self->input, &self->moved,
     &self->invalid, &self->volume[0], &self->volume[1], &self->w };
@@ -78,23 +91,16 @@ nd_register_phase_new (const NdRegisterPlan *plan,
     self->ones[k] = 1;
   self->chunks = nd_register_chunks_new ();
   ok = self->chunks != NULL;
-  for (guint p = 0; p < G_N_ELEMENTS (planes) && ok; p++) {
+  for (guint p = 0; p < N_PLANES && ok; p++) {
     if (p < 6 && size[p / 2] == 1)
       continue;
     *planes[p] = g_try_new0 (gfloat, n);
-    self->bytes += n * sizeof (gfloat);
     ok = *planes[p] != NULL;
   }
   if (ok)
     return self;
   nd_register_phase_free (self);
   return NULL;
-}
-
-gsize
-nd_register_phase_bytes (const NdRegisterPhase *self)
-{
-  return self->bytes;
 }
 
 /* Samples */

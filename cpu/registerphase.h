@@ -17,7 +17,9 @@ typedef struct _NdRegisterPhase NdRegisterPhase;
 NdRegisterPhase *nd_register_phase_new (const NdRegisterPlan *plan,
     const NdRegisterPyramid *pyramid);
 void nd_register_phase_free (NdRegisterPhase *phase); /* NULL is allowed */
-gsize nd_register_phase_bytes (const NdRegisterPhase *phase);
+
+/* The bytes of its volumes, without making it. */
+gsize nd_register_phase_bytes (const NdRegisterPlan *plan);
 
 /* Makes @samples, minus @offset, the reference. */
 void nd_register_phase_set_reference (NdRegisterPhase *phase,

@@ -37,19 +37,33 @@ nd_register_pyramid_free (NdRegisterPyramid *self)
   g_free (self);
 }
 
+/* Of a worker: the rows that a task reads, one padded row, and one output. */
+static gsize
+count_worker_floats (const NdRegisterPlan *plan)
+{
+  return (2 * ROWS + 2 * MAX_RADIUS + 3)
+      * (plan->levels[0].size[0] + 2 * MAX_RADIUS + ND_REGISTER_ROOM);
+}
+
+gsize
+nd_register_pyramid_bytes (const NdRegisterPlan *plan)
+{
+  gsize floats = nd_threads () * count_worker_floats (plan);
+
+  for (guint l = 0; l < plan->n_levels; l++)
+    floats += 4 * (count (plan->levels[l].size) + ND_REGISTER_ROOM);
+  return floats * sizeof (gfloat);
+}
+
 NdRegisterPyramid *
 nd_register_pyramid_new (const NdRegisterPlan *plan)
 {
   NdRegisterPyramid *self = g_new0 (NdRegisterPyramid, 1);
-  const gsize width = plan->levels[0].size[0] + 2 * MAX_RADIUS;
   gboolean ok;
 
   self->plan = plan;
-  /* The rows that a task reads, one padded row, and one output. */
-  self->worker_floats =
-      (2 * ROWS + 2 * MAX_RADIUS + 3) * (width + ND_REGISTER_ROOM);
-  self->rows = nd_memory_new (self->worker_floats,
-      nd_threads () * sizeof (gfloat), NULL);
+  self->worker_floats = count_worker_floats (plan);
+  self->rows = g_try_new (gfloat, nd_threads () * self->worker_floats);
   ok = self->rows != NULL;
   for (guint l = 0; l < plan->n_levels && ok; l++) {
     const gsize n = count (plan->levels[l].size) + ND_REGISTER_ROOM;
@@ -58,7 +72,6 @@ nd_register_pyramid_new (const NdRegisterPlan *plan)
     self->valid[l] = g_try_new0 (gfloat, n);
     self->input[0][l] = g_try_new0 (gfloat, n);
     self->input[1][l] = g_try_new0 (gfloat, n);
-    self->bytes += 4 * n * sizeof (gfloat);
     ok = self->smooth[l] && self->valid[l] && self->input[0][l]
         && self->input[1][l];
   }

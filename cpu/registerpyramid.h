@@ -21,11 +21,13 @@ typedef struct
   gfloat *input[2][ND_REGISTER_MAX_LEVELS];
   gfloat *rows;
   gsize worker_floats;
-  gsize bytes;
 } NdRegisterPyramid;
 
 /* NULL if there is not enough memory. @plan must outlive it. Later calls run on
  * no more threads than this one. */
+/* The bytes that it will take. */
+gsize nd_register_pyramid_bytes (const NdRegisterPlan *plan);
+
 NdRegisterPyramid *nd_register_pyramid_new (const NdRegisterPlan *plan);
 void nd_register_pyramid_free (NdRegisterPyramid *pyramid);
 

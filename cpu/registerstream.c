@@ -363,69 +363,63 @@ static const NdAlgorithmClass register_class = {
   .registration = nd_cpu_register_registration,
 };
 
-/* Floats for each sample of the first plane: those of nd_cpu_register_new(),
- * of the pyramid and the reference with all levels, and of the phase. */
-#define FLOATS 16
-#define PHASE_FLOATS 13
-
-/* Whether there is memory for @all samples of all planes. */
+/* Plans with all levels, which can change later, and sets the bytes and the
+ * samples of the largest plane. FALSE if they are too many. */
 static gboolean
-register_check_memory (const NdCpuRegister *self, gsize all)
+plan_memory (NdCpuRegister *self, gsize *largest)
 {
-  const gsize n = count_samples (&self->shapes[0]);
-  const guint floats = self->options.settings.method == ND_REGISTER_INTENSITY
-      ? FLOATS
-      : FLOATS + PHASE_FLOATS;
-  gsize total;
+  NdRegisterSettings settings = self->options.settings;
 
-  return g_size_checked_add (&total, all, nd_size_mul (n, floats, 1))
-      && nd_memory_check (nd_size_mul (total, sizeof (gfloat), 1), NULL);
+  *largest = 0;
+  for (guint p = 0; p < self->n_planes; p++) {
+    const gsize n = count_samples (&self->shapes[p]);
+    const gsize bytes =
+        nd_size_mul (n, self->shapes[p].components, sizeof (gfloat));
+
+    if (n > ND_WARP_MAX_SAMPLES
+        || bytes > G_MAXSSIZE / (2 * MAX_PLANES)
+                - ND_REGISTER_ROOM * sizeof (gfloat))
+      return FALSE;
+    *largest = MAX (*largest, n + ND_REGISTER_ROOM);
+    self->bytes += bytes + ND_REGISTER_ROOM * sizeof (gfloat);
+  }
+  settings.levels = ND_REGISTER_MAX_LEVELS;
+  nd_register_plan_init (&self->plan, &settings, self->shapes[0].size,
+      self->spacing);
+  self->bytes += 3 * *largest * sizeof (gfloat)
+      + nd_register_pyramid_bytes (&self->plan)
+      + nd_register_reference_bytes (&self->plan);
+  if (settings.method != ND_REGISTER_INTENSITY)
+    self->bytes += nd_register_phase_bytes (&self->plan);
+  return nd_memory_check (self->bytes, NULL);
 }
 
 static gboolean
 allocate (NdCpuRegister *self)
 {
-  NdRegisterSettings settings = self->options.settings;
-  gsize largest = 0, total = 0;
+  gsize largest;
 
+  if (!plan_memory (self, &largest))
+    return FALSE;
   for (guint p = 0; p < self->n_planes; p++) {
-    const gsize n = count_samples (&self->shapes[p]);
-    gsize all;
-
-    if (n > ND_WARP_MAX_SAMPLES
-        || !g_size_checked_mul (&all, n, self->shapes[p].components)
-        || !g_size_checked_add (&total, total, all)
-        || !register_check_memory (self, total))
-      return FALSE;
-    largest = MAX (largest, n);
-    all += ND_REGISTER_ROOM;
-    self->planes[p] = g_try_new0 (gfloat, all);
+    self->planes[p] = g_try_new0 (gfloat,
+        count_samples (&self->shapes[p]) * self->shapes[p].components
+            + ND_REGISTER_ROOM);
     if (!self->planes[p])
       return FALSE;
-    self->bytes += all * sizeof (gfloat);
   }
-  largest += ND_REGISTER_ROOM;
   self->mean = g_try_new0 (gfloat, largest);
   self->moved = g_try_new0 (gfloat, largest);
   self->volume = g_try_new0 (gfloat, largest);
-  self->bytes += 3 * largest * sizeof (gfloat);
-  /* The levels can change later. */
-  settings.levels = ND_REGISTER_MAX_LEVELS;
-  nd_register_plan_init (&self->plan, &settings, self->shapes[0].size,
-      self->spacing);
   self->pyramid = nd_register_pyramid_new (&self->plan);
   self->reference = nd_register_reference_new (&self->plan);
   if (!self->mean || !self->moved || !self->volume || !self->pyramid
       || !self->reference)
     return FALSE;
-  self->bytes += self->pyramid->bytes + self->reference->bytes;
-  if (settings.method == ND_REGISTER_INTENSITY)
+  if (self->options.settings.method == ND_REGISTER_INTENSITY)
     return TRUE;
   self->phase = nd_register_phase_new (&self->plan, self->pyramid);
-  if (!self->phase)
-    return FALSE;
-  self->bytes += nd_register_phase_bytes (self->phase);
-  return TRUE;
+  return self->phase != NULL;
 }
 
 NdAlgorithm *

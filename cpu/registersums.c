@@ -76,6 +76,28 @@ nd_register_reference_free (NdRegisterReference *self)
   g_free (self);
 }
 
+static gsize
+count_row_floats (const NdRegisterPlan *plan)
+{
+  return 5 * nd_threads () * (plan->levels[0].size[0] + ND_REGISTER_ROOM);
+}
+
+gsize
+nd_register_reference_bytes (const NdRegisterPlan *plan)
+{
+  gsize bytes =
+      CHUNKS * sizeof (Chunk) + count_row_floats (plan) * sizeof (gfloat);
+
+  for (guint l = 0; l < plan->n_levels; l++) {
+    const gsize rows = count_rows (&plan->levels[l]);
+
+    bytes += 5 * (rows * plan->levels[l].size[0] + ND_REGISTER_ROOM)
+            * sizeof (gfloat)
+        + rows * sizeof (NdRegisterSupport);
+  }
+  return bytes;
+}
+
 NdRegisterReference *
 nd_register_reference_new (const NdRegisterPlan *plan)
 {
@@ -84,8 +106,7 @@ nd_register_reference_new (const NdRegisterPlan *plan)
 
   self->plan = plan;
   self->chunks = nd_register_chunks_new ();
-  self->rows = g_try_new0 (gfloat,
-      (gsize) 5 * nd_threads () * (plan->levels[0].size[0] + ND_REGISTER_ROOM));
+  self->rows = g_try_new0 (gfloat, count_row_floats (plan));
   ok = self->chunks && self->rows;
   for (guint l = 0; l < plan->n_levels && ok; l++) {
     NdRegisterReferenceLevel *level = &self->levels[l];
@@ -97,7 +118,6 @@ nd_register_reference_new (const NdRegisterPlan *plan)
     level->r = g_try_new0 (gfloat, n);
     level->w = g_try_new0 (gfloat, n);
     level->rows = g_try_new0 (NdRegisterSupport, rows);
-    self->bytes += 5 * n * sizeof (gfloat) + rows * sizeof (*level->rows);
     ok = level->g[0] && level->g[1] && level->g[2] && level->r && level->w
         && level->rows;
   }

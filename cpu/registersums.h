@@ -54,11 +54,13 @@ typedef struct
   gdouble weight;                  /* of the finest level */
   NdRegisterChunk *chunks;         /* partial sums */
   gfloat *rows;                    /* 5 of each worker */
-  gsize bytes;
 } NdRegisterReference;
 
 /* NULL if there is not enough memory. @plan must outlive it. Later calls run on
  * no more threads than this one. */
+/* The bytes that it will take. */
+gsize nd_register_reference_bytes (const NdRegisterPlan *plan);
+
 NdRegisterReference *nd_register_reference_new (const NdRegisterPlan *plan);
 void nd_register_reference_free (NdRegisterReference *reference);
 

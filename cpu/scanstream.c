@@ -71,11 +71,15 @@ find_entry (const NdCpuScan *self, const gsize at[3], gsize to)
   }
   for (guint a = 0; a < 3; a++) {
     const gsize size = self->in.size[a];
-    const gsize below = size > 1 ? MIN ((gsize) index[a], size - 2) : 0;
-    const gdouble share = size > 1 ? index[a] - below : 0;
+    gsize below = size > 1 ? MIN ((gsize) index[a], size - 2) : 0;
+    guint share = size > 1 ? (index[a] - below) * ND_SCAN_SHARE + 0.5 : 0;
 
-    self->shares[a * (self->samples + ND_BEAM_ROOM) + to] =
-        share * ND_SCAN_SHARE + 0.5;
+    /* The kernels leave out what has a share of 0. */
+    if (share == ND_SCAN_SHARE) {
+      below++;
+      share = 0;
+    }
+    self->shares[a * (self->samples + ND_BEAM_ROOM) + to] = share;
     offset += (below + pad_of (self, a)) * self->pitch[a];
   }
   self->at[to] = offset;
@@ -316,7 +320,8 @@ scan_allocate (NdCpuScan *self)
   const gsize table = self->samples + ND_BEAM_ROOM;
 
   self->row_floats = self->out.size[0] + ND_BEAM_ROOM;
-  self->bytes = volume + table * 10 + rows * sizeof (Run);
+  self->bytes = volume + table * 10 + rows * sizeof (Run)
+      + nd_threads () * self->row_floats * sizeof (gfloat);
   if (volume >= G_MAXSIZE / 2 || !nd_memory_check (self->bytes, NULL))
     return FALSE;
   self->volume = g_try_malloc (volume);

@@ -5,12 +5,9 @@
  */
 #include "cpu/scenekernels.h"
 
-#include "cpu/simd.h"
+#include "cpu/scenelanes_tmpl.h"
 
 #include <math.h>
-
-#define ND_VECTOR (ND_VECTOR_BYTES / 4)
-#include "cpu/scenelanes_tmpl.h"
 
 /* A packet of rays is a rectangle of pixels. */
 #define WIDE (ND_VECTOR == 4 ? 2 : 4)

@@ -4,25 +4,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
-#include <glib.h>
+#include "cpu/vectors.h"
+
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-#define INLINE static inline __attribute__ ((always_inline))
-
-typedef gfloat V __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef gint32 I __attribute__ ((vector_size (4 * ND_VECTOR)));
-typedef guint32 U __attribute__ ((vector_size (4 * ND_VECTOR)));
 typedef gdouble D __attribute__ ((vector_size (8 * ND_VECTOR)));
-
-INLINE V
-all (gfloat value)
-{
-  return (V){} + value;
-}
 
 /* @a in the lanes of @mask that are -1, @b in those that are 0. */
 INLINE V

@@ -190,7 +190,7 @@ nd_pattern_beams (const NdPatternSettings *settings, gchar text[ND_BEAMS_TEXT])
     return;
   nd_settings_init (nd_beams_settings, nd_n_beams_settings, &beams);
   nd_beams_geometry (settings->shape.size, &beams);
-  nd_beams_to_text (&beams, text);
+  nd_beams_to_text (&beams, text, NULL);
   nd_settings_clear (nd_beams_settings, nd_n_beams_settings, &beams);
 }
 

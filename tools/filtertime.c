@@ -151,7 +151,9 @@ nd_filter_time (const gchar *what, const NdTimeOptions *options, GError **error)
   g_auto (GStrv) backends = nd_list_backends ();
   gdouble rate = 0;
   gsize size[4];
-  guint done = 0;
+  guint done = 0, tried = 0;
+  g_autoptr (GString) refusals = g_string_new (NULL);
+  g_autoptr (GError) why = NULL;
 
   if (!options->size) {
     g_set_error_literal (error, ND_ERROR, ND_ERROR_SETTINGS,
@@ -162,18 +164,32 @@ nd_filter_time (const gchar *what, const NdTimeOptions *options, GError **error)
       || (options->rate && !read_rate (options->rate, &rate, error)))
     return FALSE;
   for (guint i = 0; backends[i]; i++) {
+    g_autoptr (GError) refusal = NULL;
     NdTiming timing;
 
     if (options->backend && strcmp (options->backend, backends[i]) != 0)
       continue;
-    if (!time_of (what, options, backends[i], size, &timing, error))
-      return FALSE;
+    tried++;
+    if (!time_of (what, options, backends[i], size, &timing, &refusal)) {
+      /* The others may do it. */
+      g_string_append_printf (refusals, "%s: %s\n", backends[i],
+          refusal->message);
+      if (!why)
+        why = g_steal_pointer (&refusal);
+      continue;
+    }
     if (done++ == 0)
       print_head (rate > 0);
     print_row (&timing, rate);
   }
-  if (done > 0)
+  if (done > 0) {
+    g_printerr ("%s", refusals->str);
     return TRUE;
+  }
+  if (tried > 0) {
+    g_propagate_error (error, g_steal_pointer (&why));
+    return FALSE;
+  }
   g_set_error (error, ND_ERROR, ND_ERROR_INIT,
       "Back end '%s' does not work on this machine", options->backend);
   return FALSE;

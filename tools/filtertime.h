@@ -21,7 +21,8 @@ typedef struct
 } NdTimeOptions;
 
 /* Prints a row for each back end: what a volume takes with @what, a filter or
- * "nddenoise" with settings. FALSE with a GError of libndconv. */
+ * "nddenoise" with settings. Then the sentences of those
+ * that refuse, on stderr. FALSE if all do, with the GError of the first. */
 gboolean nd_filter_time (const gchar *what, const NdTimeOptions *options,
     GError **error);
 

@@ -92,19 +92,22 @@ bmode_settings (const GstNdTemporalSettings *settings)
 }
 
 /* The last sample is another one if only every @decimation-th stays. */
-static void
-decimate_beams (gchar beams[ND_BEAMS_TEXT], gsize n, guint decimation)
+static gboolean
+decimate_beams (gchar beams[ND_BEAMS_TEXT], gsize n, guint decimation,
+    GError **error)
 {
   const gsize last = (n - 1) / decimation * decimation;
   NdBeams geometry = { 0 };
+  gboolean ok = TRUE;
 
   nd_settings_init (nd_beams_settings, nd_n_beams_settings, &geometry);
   if (*beams && n > 1 && nd_beams_parse (beams, &geometry, NULL)) {
     geometry.depth = geometry.start_depth
         + (geometry.depth - geometry.start_depth) * last / (n - 1.);
-    nd_beams_to_text (&geometry, beams);
+    ok = nd_beams_to_text (&geometry, beams, error);
   }
   nd_settings_clear (nd_beams_settings, nd_n_beams_settings, &geometry);
+  return ok;
 }
 
 static gboolean
@@ -119,7 +122,8 @@ bmode_find_output (const NdBmodeSettings *settings, const GstNdVolumeInfo *in,
       settings->output == ND_BMODE_GREY ? settings->output_type : ND_FLOAT32;
   out->geometry.spacing[0] *= settings->decimation;
   if (settings->decimation > 1)
-    decimate_beams (out->beams, in->shape.size[0], settings->decimation);
+    return decimate_beams (out->beams, in->shape.size[0], settings->decimation,
+        error);
   return TRUE;
 }
 

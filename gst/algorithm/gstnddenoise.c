@@ -85,6 +85,7 @@ struct _GstNdDenoise
   /* Of the last output; protected by the object lock. */
   gdouble sigma;
   NdNoiseFound found;
+  gboolean has_certainty;
 };
 
 G_DEFINE_TYPE (GstNdDenoise, gst_nd_denoise, GST_TYPE_ND_TEMPORAL);
@@ -300,6 +301,7 @@ gst_nd_denoise_responded (GstNdTemporal *self, GstNdProcessor *processor)
 
   denoise->sigma = nd_algorithm_sigma (algorithm);
   denoise->found = nd_algorithm_found (algorithm);
+  denoise->has_certainty = algorithm->klass->found != NULL;
 }
 
 static void
@@ -314,8 +316,11 @@ gst_nd_denoise_add_stats (GstNdTemporal *self,
               || denoise->noise == ND_NOISE_SPECKLE
           ? "adaptive"
           : "transform",
-      "sigma", G_TYPE_DOUBLE, GST_ND_DENOISE (self)->sigma, "certainty",
-      G_TYPE_DOUBLE, found->certainty, NULL);
+      "sigma", G_TYPE_DOUBLE, GST_ND_DENOISE (self)->sigma, NULL);
+  /* The model of one sigma has none. */
+  if (GST_ND_DENOISE (self)->has_certainty)
+    gst_structure_set (stats, "certainty", G_TYPE_DOUBLE, found->certainty,
+        NULL);
   if (denoise->noise == ND_NOISE_POISSON)
     gst_structure_set (stats, "gain", G_TYPE_DOUBLE, found->gain,
         "variance-of-zero", G_TYPE_DOUBLE, found->constant, NULL);
@@ -349,7 +354,8 @@ gst_nd_denoise_class_init (GstNdDenoiseClass *klass)
   gst_nd_temporal_class_install (temporal_class, parts, G_N_ELEMENTS (parts), 0,
       sizeof (Settings), sizeof (Settings),
       "backend, method (strings); of the last output sigma and, with "
-      "noise=poisson and rician, certainty from 0 to 1; with noise=poisson "
+      "noise=poisson, rician and correlated and with sigma-map, certainty from "
+      "0, nothing found, to 1, given or exact; with noise=poisson "
       "gain and variance-of-zero: the variance of a sample x is gain x + "
       "variance-of-zero (doubles); " GST_ND_TEMPORAL_STATS);
 

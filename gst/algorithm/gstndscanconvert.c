@@ -120,6 +120,7 @@ static gboolean
 scan_find_output (const Settings *settings, const GstNdVolumeInfo *in,
     GstNdVolumeInfo *out, GError **error)
 {
+  gboolean ok = TRUE;
   NdScan scan;
 
   if (!init_scan (settings, in, &scan, error))
@@ -131,11 +132,10 @@ scan_find_output (const Settings *settings, const GstNdVolumeInfo *in,
     out->geometry = scan.grid;
   } else {
     out->geometry.known = FALSE;
-    if (!nd_beams_to_text (&settings->beams, out->beams))
-      out->beams[0] = '\0';
+    ok = nd_beams_to_text (&settings->beams, out->beams, error);
   }
   nd_scan_clear (&scan);
-  return TRUE;
+  return ok;
 }
 
 static gboolean

@@ -100,14 +100,19 @@ caps_parse_geometry (const GstStructure *s, NdGeometry *geometry)
         &geometry->known);
 }
 
-/* A text that is too long becomes one that nd_beams_parse() refuses. */
-static void
-caps_parse_beams (const GstStructure *s, gchar beams[ND_BEAMS_TEXT])
+static gboolean
+caps_parse_beams (const GstStructure *s, gchar beams[ND_BEAMS_TEXT],
+    GError **error)
 {
   const gchar *text = gst_structure_get_string (s, "beams");
 
-  if (text && g_strlcpy (beams, text, ND_BEAMS_TEXT) >= ND_BEAMS_TEXT)
-    g_strlcpy (beams, "too long", ND_BEAMS_TEXT);
+  if (!text || g_strlcpy (beams, text, ND_BEAMS_TEXT) < ND_BEAMS_TEXT)
+    return TRUE;
+  g_set_error (error, ND_ERROR, ND_ERROR_FORMAT,
+      "Caps field 'beams' has %" G_GSIZE_FORMAT
+      " bytes: it must have less than %d",
+      strlen (text), ND_BEAMS_TEXT);
+  return FALSE;
 }
 
 gboolean
@@ -173,8 +178,7 @@ gst_nd_volume_info_from_caps (GstNdVolumeInfo *info, const GstCaps *caps,
     return FALSE;
   }
   caps_parse_geometry (s, &info->geometry);
-  caps_parse_beams (s, info->beams);
-  return TRUE;
+  return caps_parse_beams (s, info->beams, error);
 }
 
 static gchar *

@@ -6,6 +6,7 @@ Copyright (C) 2026 the ndconv developers
 from __future__ import annotations
 
 import ctypes
+import warnings
 from typing import Any, Iterable, NamedTuple
 
 import numpy
@@ -78,6 +79,7 @@ def estimate(filter: Filter, shape: Iterable[int], dtype: Any, *,
     Raises
     ------
     SettingsError, BackendError, OutOfMemoryError
+        If each back end refuses. If some do, a warning has their sentences.
 
     Examples
     --------
@@ -104,12 +106,23 @@ def estimate(filter: Filter, shape: Iterable[int], dtype: Any, *,
     like = View(0, shape, (0,) * len(shape), kind, is_complex, None, None)
     wanted = settings.pop("backend", "auto")
     found = []
+    refusals = []
     for backend in backends() if wanted == "auto" else [wanted]:
-        t = _time(filter, axes, like, seconds,
-                  {**settings, "backend": backend})
+        try:
+            t = _time(filter, axes, like, seconds,
+                      {**settings, "backend": backend})
+        except (lib.CancelledError, KeyboardInterrupt):
+            raise
+        except lib.Error as error:
+            refusals.append((backend, error))
+            continue
         latency = t.delay / rate + t.seconds if rate else None
         found.append(Estimate(
             t.backend.decode(), t.method.decode(), t.seconds, t.slowest,
             t.bytes, t.delay, bool(t.measured), latency,
             t.seconds * rate <= 1 if rate else None))
+    if not found:
+        raise refusals[0][1]
+    for backend, error in refusals:
+        warnings.warn(f"{backend}: {error}", RuntimeWarning, stacklevel=2)
     return found

@@ -82,13 +82,43 @@ test_places (void)
         g_assert_true (place[a] <= high[a] + 0.05);
       }
     }
-    g_assert_true (nd_beams_to_text (&beams, text));
+    g_assert_true (nd_beams_to_text (&beams, text, NULL));
     again = beams_of (text);
     for (guint r = 0; r < nd_n_beams_settings; r++)
       g_assert_true (nd_setting_is_equal (&nd_beams_settings[r], &beams,
           &again));
     clear_beams (&beams);
     clear_beams (&again);
+  }
+}
+
+/* A wobbler of 100 planes with many digits comes back; more than caps take is
+ * refused. */
+static void
+test_long_text (void)
+{
+  for (guint n = 100; n <= 300; n += 200) {
+    g_autoptr (GString) text = g_string_new ("geometry=wobbler,plane-angles=");
+    g_autofree gchar *angles = NULL;
+    NdBeams beams = beams_of ("geometry=wobbler"), again;
+    gchar out[ND_BEAMS_TEXT];
+    g_autoptr (GError) error = NULL;
+
+    for (guint i = 0; i < n; i++)
+      g_string_append_printf (text, i ? ":%.14f" : "%.14f", i / 7. - 10);
+    angles = g_strdup (strrchr (text->str, '=') + 1);
+    g_free (beams.plane_angles);
+    beams.plane_angles = g_strdup (angles);
+    g_assert_cmpint (nd_beams_to_text (&beams, out, &error), ==, n == 100);
+    if (n == 100) {
+      again = beams_of (out);
+      g_assert_cmpstr (again.plane_angles, ==, angles);
+      clear_beams (&again);
+    } else {
+      g_assert_error (error, ND_ERROR, ND_ERROR_SETTINGS);
+      g_assert_cmpstr (out, ==, "");
+    }
+    clear_beams (&beams);
   }
 }
 
@@ -249,6 +279,143 @@ test_scan (void)
     nd_scan_clear (&scan);
     clear_beams (&beams);
   }
+}
+
+/* Rows of 37 samples, the last of which fill no vector. */
+static void
+test_scan_width (void)
+{
+  static const NdSampleType types[] = { ND_UINT8, ND_FLOAT32 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (probes) * 4; i++) {
+    const gsize *n = probes[i / 4].size;
+    const gboolean is_flat = n[2] == 1;
+    NdBeams beams = beams_of (probes[i / 4].text);
+    NdScanSettings settings = { .interpolation = i % 2,
+      .border_value = 7,
+      .size = is_flat ? "37:11" : "37:11:5" };
+    NdShape in = { 1 + i / 2 % 2, { n[0], n[1], n[2] } };
+    NdGeometry geometry;
+    NdScan scan;
+
+    g_assert_true (nd_scan_init (&scan, &beams, &settings, &in, NULL, NULL));
+    check_scan (&scan, types[i / 2 % 2]);
+    geometry = scan.grid;
+    in = scan.out;
+    nd_scan_clear (&scan);
+    settings.inverse = TRUE;
+    g_assert_true (nd_scan_init (&scan, &beams, &settings, &in, &geometry,
+        NULL));
+    check_scan (&scan, types[i / 2 % 2]);
+    nd_scan_clear (&scan);
+    clear_beams (&beams);
+  }
+}
+
+/* NaN and infinity count only where their weight is not 0, as in the reference:
+ * indices are multiples of 1/2. */
+static void
+test_scan_nan (void)
+{
+  static const gchar *const spacings[] = { "1", "0.5", "0.5:1:1", "1:0.5:1",
+    "1:1:0.5" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (spacings) * 4; i++) {
+    const gboolean is_flat = i / 2 % 2;
+    NdBeams beams =
+        beams_of ("geometry=linear,depth=8,width=8,elevation-width=4");
+    const NdScanSettings settings = { .interpolation = i % 2,
+      .spacing = (gchar *) spacings[i / 4] };
+    const NdShape in = { 1, { 9, 9, is_flat ? 1 : 5 } };
+    const gsize n = count (&in);
+    g_autofree gfloat *data = g_new (gfloat, n);
+    g_autofree gdouble *values = g_new (gdouble, n);
+    g_autofree gfloat *out = NULL;
+    g_autofree gdouble *wanted = NULL;
+    const NdSamples from = nd_samples_dense (data, &in, ND_FLOAT32);
+    g_autoptr (NdAlgorithm) algorithm = NULL;
+    gsize finite = 0;
+    NdSamples to;
+    NdScan scan;
+
+    for (gsize k = 0; k < n; k++)
+      values[k] = data[k] = k % 7 == 3 ? NAN
+          : k % 11 == 5                ? INFINITY
+                                       : g_test_rand_int_range (0, 99);
+    g_assert_true (nd_scan_init (&scan, &beams, &settings, &in, NULL, NULL));
+    algorithm = nd_cpu_scan_new (&scan, ND_FLOAT32, -1, NULL);
+    out = g_new (gfloat, count (&scan.out));
+    wanted = g_new (gdouble, count (&scan.out));
+    to = nd_samples_dense (out, &scan.out, ND_FLOAT32);
+    run_algorithm (algorithm, &from, &to);
+    nd_scan_reference (&scan, values, wanted);
+    for (gsize k = 0; k < count (&scan.out); k++) {
+      g_assert_cmpint (isfinite (out[k]), ==, isfinite (wanted[k]));
+      if (!isfinite (wanted[k]))
+        continue;
+      finite++;
+      g_assert_cmpfloat_with_epsilon (out[k], wanted[k], 5e-3);
+    }
+    g_assert_cmpuint (finite, >, 0);
+    nd_scan_clear (&scan);
+    clear_beams (&beams);
+  }
+}
+
+/* The directions of the input count: a linear function of the place, sampled on
+ * a turned and mirrored grid, is the same function along the beams. */
+static void
+test_directions (void)
+{
+  const gdouble c = cos (.4), s = sin (.4);
+  NdBeams beams = beams_of ("geometry=matrix,depth=20,angle=60,"
+                            "elevation-angle=50");
+  const NdScanSettings settings = {
+    .inverse = TRUE, .size = "12:9:8", .border_value = -999
+  };
+  NdGeometry geometry = { .known = TRUE,
+    .spacing = { 1, 2, 1.5 },
+    .origin = { 16, -14, 12 },
+    .directions = { -c, s, 0, s, c, 0, 0, 0, -1 } };
+  const NdShape in = { 1, { 33, 22, 17 } };
+  g_autofree gdouble *from = g_new (gdouble, count (&in));
+  gdouble to[12 * 9 * 8];
+  guint inside = 0;
+  g_autoptr (GError) error = NULL;
+  NdScan scan;
+
+  for (gsize k = 0; k < count (&in); k++) {
+    const gdouble at[3] = { 1. * (k % 33), 2. * (k / 33 % 22),
+      1.5 * (k / (33 * 22)) };
+    gdouble place[3];
+
+    for (guint a = 0; a < 3; a++) {
+      place[a] = geometry.origin[a];
+      for (guint b = 0; b < 3; b++)
+        place[a] += geometry.directions[3 * a + b] * at[b];
+    }
+    from[k] = 3 * place[0] - 2 * place[1] + 5 * place[2] + 1;
+  }
+  g_assert_true (nd_scan_init (&scan, &beams, &settings, &in, &geometry, NULL));
+  nd_scan_reference (&scan, from, to);
+  for (guint k = 0; k < 12 * 9 * 8; k++) {
+    const gdouble index[3] = { k % 12, k / 12 % 9, k / 108 };
+    gdouble place[3];
+
+    if (to[k] == -999)
+      continue;
+    inside++;
+    nd_beam_space_position (scan.space, index, place);
+    g_assert_cmpfloat_with_epsilon (to[k],
+        3 * place[0] - 2 * place[1] + 5 * place[2] + 1, 1e-9);
+  }
+  g_assert_cmpuint (inside, >, 400);
+  nd_scan_clear (&scan);
+  memcpy (geometry.directions + 3, geometry.directions, 3 * sizeof (gdouble));
+  g_assert_false (nd_scan_init (&scan, &beams, &settings, &in, &geometry,
+      &error));
+  g_assert_nonnull (strstr (error->message, "independent axes"));
+  clear_beams (&beams);
 }
 
 static gdouble
@@ -420,7 +587,9 @@ test_refused (void)
     const NdScanSettings settings = { .inverse = refused[i].inverse,
       .size = (gchar *) refused[i].size,
       .spacing = (gchar *) refused[i].spacing };
-    const NdGeometry geometry = { .known = TRUE, .spacing = { 1, 1, 1 } };
+    const NdGeometry geometry = { .known = TRUE,
+      .spacing = { 1, 1, 1 },
+      .directions = { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
     NdShape in = { .components = 1 };
     g_autoptr (GError) error = NULL;
     NdScan scan;
@@ -642,6 +811,10 @@ main (int argc, char **argv)
   g_test_add_func ("/beams/places", test_places);
   g_test_add_func ("/beams/known", test_known);
   g_test_add_func ("/beams/scan", test_scan);
+  g_test_add_func ("/beams/scan-width", test_scan_width);
+  g_test_add_func ("/beams/scan-nan", test_scan_nan);
+  g_test_add_func ("/beams/directions", test_directions);
+  g_test_add_func ("/beams/long-text", test_long_text);
   g_test_add_func ("/beams/phantom", test_phantom);
   g_test_add_func ("/beams/interpolation", test_interpolation);
   g_test_add_func ("/beams/refused", test_refused);

@@ -7,6 +7,7 @@
  */
 #include "analysis/rank.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/threads.h"
 #include "cpu/cpu.h"
 
@@ -400,6 +401,21 @@ test_memory (void)
   }
 }
 
+/* Each sort of a gradient takes 5 volumes here, which fit in memory; the 10 of
+ * both do not. */
+static void
+test_memory_of_both (void)
+{
+  g_autoptr (NdFootprint) footprint = parse ("3:3:3:3", "0", FALSE);
+  const NdShape shape = { 1, { 1024, 1024, nd_usable_memory () / 8 >> 20 } };
+  const NdRankOptions options = { .operation = ND_RANK_GRADIENT,
+    .footprint = footprint };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (nd_cpu_rank_new (&options, &shape, ND_UINT8, 0, -1, &error));
+  g_assert_error (error, ND_ERROR, ND_ERROR_MEMORY);
+}
+
 /* SciPy's ranks. */
 static void
 test_ranks (void)
@@ -430,6 +446,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rank/footprints", test_footprints);
   g_test_add_func ("/rank/refused", test_refused);
   g_test_add_func ("/rank/memory", test_memory);
+  g_test_add_func ("/rank/memory-of-both", test_memory_of_both);
   g_test_add_func ("/rank/ranks", test_ranks);
   return g_test_run ();
 }

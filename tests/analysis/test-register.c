@@ -6,6 +6,8 @@
  */
 #include "registercase.h"
 
+#include "core/error.h"
+#include "core/memory.h"
 #include "cpu/cpu.h"
 #include "cpu/kernels.h"
 #include "cpu/registerkernels.h"
@@ -384,6 +386,76 @@ test_warp (void)
       }
     }
   }
+}
+
+/* A sample of weight 0 does not count: half of the samples are not finite, and
+ * moved by whole samples, or by half of one along x, the others stay. */
+static void
+test_warp_nan (void)
+{
+  static const gsize size[3] = { 37, 9, 8 };
+  const gsize n = 37 * 9 * 8;
+  GRand *rand = register_case_rand (SEED);
+  g_autofree gfloat *in = g_new0 (gfloat, n + ND_REGISTER_ROOM);
+  g_autofree gfloat *out = g_new0 (gfloat, n);
+
+  for (gsize i = 0; i < n; i++)
+    in[i] = g_rand_boolean (rand) ? g_rand_double (rand)
+        : g_rand_boolean (rand)   ? NAN
+                                  : INFINITY;
+  for (guint k = 0; k < 4; k++) {
+    NdAffine map = nd_affine_identity ();
+
+    map.m[1][3] = 1;
+    map.m[0][3] = k < 2 ? 2 : .5;
+    nd_cpu_warp (size, in, &map,
+        k % 2 ? ND_INTERPOLATION_CUBIC : ND_INTERPOLATION_LINEAR,
+        ND_BORDER_NEAREST, 0, size, out);
+    for (gsize i = 0; i < n; i++) {
+      const gsize x = i % 37, y = i / 37 % 9;
+      const gfloat *row = in + i - x + (y < 8 ? 37 : 0);
+      const gfloat wanted = k < 2 ? row[MIN (x + 2, 36)]
+          : k == 2                ? .5f * (row[x] + row[MIN (x + 1, 36)])
+                                  : .5625f * (row[x] + row[MIN (x + 1, 36)])
+              - .0625f * (row[x - (x > 0)] + row[MIN (x + 2, 36)]);
+
+      g_assert_cmpint (isfinite (out[i]), ==, isfinite (wanted));
+      if (isfinite (wanted))
+        g_assert_cmpfloat_with_epsilon (out[i], wanted, 1e-5);
+    }
+  }
+  g_rand_free (rand);
+}
+
+/* All volumes that registration takes are counted before it takes one: 22 and
+ * more here, of which each fits in memory, but not all. */
+static void
+test_memory (void)
+{
+  const gsize planes = nd_usable_memory () / (12 * sizeof (gfloat)) >> 20;
+  const NdShape shape = { 1, { 1024, 1024, planes } };
+  const gdouble spacing[3] = { 1, 1, 1 };
+  const NdShape small = { 1, { 32, 16, 8 } };
+  NdRegisterOptions options = default_options ();
+  g_autoptr (GError) error = NULL;
+  NdAlgorithm *algorithms[2];
+
+  for (guint i = 0; i < 2; i++) {
+    options.settings.method = i ? ND_REGISTER_AUTO : ND_REGISTER_INTENSITY;
+    algorithms[i] = nd_cpu_register_new (&options, &small, 1, ND_FLOAT32,
+        spacing, -1, NULL);
+    g_assert_nonnull (algorithms[i]);
+  }
+  g_assert_cmpuint (nd_algorithm_bytes (algorithms[1])
+          - nd_algorithm_bytes (algorithms[0]),
+      >=, 13 * 32 * 16 * 8 * sizeof (gfloat));
+  for (guint i = 0; i < 2; i++)
+    nd_algorithm_free (algorithms[i]);
+  if (planes < 1 || planes > 2047)
+    return;
+  g_assert_null (nd_cpu_register_new (&options, &shape, 1, ND_FLOAT32, spacing,
+      -1, &error));
+  g_assert_error (error, ND_ERROR, ND_ERROR_MEMORY);
 }
 
 /* A sine that is moved by a part of a sample. */
@@ -773,7 +845,6 @@ test_lost_reference (void)
   RegisterCase c;
 
   options.settings.model = ND_REGISTER_TRANSLATION;
-  options.settings.levels = 1;
   options.reference.kind = ND_REFERENCE_PREVIOUS;
   motion.m[2][3] = spacing[2] / 2;
   register_case_init (&c, cube, spacing, rand);
@@ -810,7 +881,6 @@ test_drift (void)
   NdAlgorithm *algorithm;
 
   options.settings.model = ND_REGISTER_TRANSLATION;
-  options.settings.levels = 1;
   options.reference.kind = ND_REFERENCE_PREVIOUS;
   algorithm = new_algorithm (&options, &c);
   for (i = 0; i < 1000 && unmeasured == 0; i++) {
@@ -837,6 +907,8 @@ main (int argc, char **argv)
   g_test_add_func ("/register/reference-text", test_reference_text);
   g_test_add_func ("/register/kernels", test_kernels);
   g_test_add_func ("/register/warp", test_warp);
+  g_test_add_func ("/register/warp-nan", test_warp_nan);
+  g_test_add_func ("/register/memory", test_memory);
   g_test_add_func ("/register/interpolation", test_interpolation);
   g_test_add_func ("/register/small", test_small);
   g_test_add_func ("/register/large", test_large);

@@ -239,6 +239,69 @@ GST_START_TEST (test_seeks)
 
 GST_END_TEST;
 
+/* Seeks count volumes, too; with KEY_UNIT the segment begins at a volume. */
+GST_START_TEST (test_volume_seeks)
+{
+  GstBuffer *volumes[VOLUMES];
+  g_autofree gchar *path = file_path ("r.nrrd");
+  GstElement *pipeline;
+  g_autoptr (GstAppSink) sink = NULL;
+  g_autoptr (GstPad) pad = NULL;
+  g_autoptr (GstQuery) segment = gst_query_new_segment (GST_FORMAT_TIME);
+  g_autoptr (GstQuery) bytes = gst_query_new_seeking (GST_FORMAT_BYTES);
+  g_autoptr (GstQuery) seeking = gst_query_new_seeking (GST_FORMAT_DEFAULT);
+  gint64 begin, end, result;
+  gboolean seekable;
+
+  record ("r.nrrd");
+  make_volumes (volumes);
+  pipeline = start (GST_STATE_PLAYING,
+      "filesrc location=\"%s\" ! nddemux ! appsink name=sink sync=false", path);
+  sink = find_sink (pipeline);
+  expect_volume (sink, 0, volumes);
+  fail_unless (gst_element_seek (pipeline, 1, GST_FORMAT_DEFAULT,
+      GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 4, GST_SEEK_TYPE_SET, 6));
+  expect_volume (sink, 4, volumes);
+  expect_volume (sink, 5, volumes);
+  fail_unless (gst_app_sink_pull_sample (sink) == NULL);
+  pad = gst_element_get_static_pad (GST_ELEMENT (sink), "sink");
+  fail_unless (gst_pad_peer_query (pad, segment));
+  gst_query_parse_segment (segment, NULL, NULL, &begin, &end);
+  fail_unless_equals_int64 (begin, 4 * INTERVAL);
+  fail_unless_equals_int64 (end, 6 * INTERVAL);
+  fail_unless (gst_element_seek (pipeline, 1, GST_FORMAT_TIME,
+      GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_TYPE_SET,
+      2 * INTERVAL + INTERVAL / 3, GST_SEEK_TYPE_NONE, -1));
+  expect_volume (sink, 2, volumes);
+  fail_unless (gst_pad_peer_query (pad, segment));
+  gst_query_parse_segment (segment, NULL, NULL, &begin, &end);
+  fail_unless_equals_int64 (begin, 2 * INTERVAL);
+  fail_unless_equals_int64 (end, 6 * INTERVAL);
+
+  fail_unless (gst_pad_peer_query_duration (pad, GST_FORMAT_DEFAULT, &result));
+  fail_unless_equals_int64 (result, VOLUMES);
+  fail_unless (gst_pad_peer_query_convert (pad, GST_FORMAT_TIME,
+      3 * INTERVAL + 1, GST_FORMAT_DEFAULT, &result));
+  fail_unless_equals_int64 (result, 3);
+  fail_unless (gst_pad_peer_query_convert (pad, GST_FORMAT_DEFAULT, 3,
+      GST_FORMAT_TIME, &result));
+  fail_unless_equals_int64 (result, 3 * INTERVAL);
+  fail_if (gst_pad_peer_query_convert (pad, GST_FORMAT_BYTES, 3,
+      GST_FORMAT_TIME, &result));
+  fail_unless (gst_pad_peer_query_position (pad, GST_FORMAT_DEFAULT, &result));
+  fail_unless (result >= 2 && result <= VOLUMES);
+  fail_unless (gst_pad_peer_query (pad, seeking));
+  gst_query_parse_seeking (seeking, NULL, &seekable, NULL, &end);
+  fail_unless (seekable && end == VOLUMES);
+  fail_if (gst_pad_peer_query (pad, bytes));
+  fail_if (gst_element_seek_simple (pipeline, GST_FORMAT_PERCENT,
+      GST_SEEK_FLAG_FLUSH, 1));
+  stop (pipeline);
+  free_volumes (volumes);
+}
+
+GST_END_TEST;
+
 /* Compressed recordings cannot be seeked, and say so. */
 GST_START_TEST (test_compressed)
 {
@@ -493,6 +556,7 @@ demux_suite (void)
   tcase_add_test (tc, test_every_format);
   tcase_add_test (tc, test_players_get_pictures);
   tcase_add_test (tc, test_seeks);
+  tcase_add_test (tc, test_volume_seeks);
   tcase_add_test (tc, test_compressed);
   tcase_add_test (tc, test_errors);
   tcase_add_test (tc, test_bytes_of_a_program);

@@ -71,6 +71,32 @@ pull_error (GstHarness *h)
   return sqrt (sum / SAMPLES);
 }
 
+/* Where nothing but one sigma is found, stats has no certainty. */
+GST_START_TEST (test_no_certainty)
+{
+  static const gchar *const launches[] = { "nddenoise latency=0",
+    "nddenoise sigma=9 latency=0", "nddenoise noise=speckle latency=0",
+    "nddenoise method=adaptive latency=0" };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
+  GstHarness *h = gst_harness_new_parse (launches[__i__]);
+  g_autoptr (GstElement) element = gst_harness_find_element (h, "nddenoise");
+  g_autoptr (GstStructure) stats = NULL;
+
+  gst_harness_set_src_caps_str (h,
+      "other/tensors,format=static,num_tensors=1,types=uint16,"
+      "dimensions=1:16:16:16,framerate=10/1");
+  fail_unless_equals_int (gst_harness_push (h, new_volume (rand, 0)),
+      GST_FLOW_OK);
+  gst_harness_push_event (h, gst_event_new_eos ());
+  gst_buffer_unref (gst_harness_pull (h));
+  g_object_get (element, "stats", &stats, NULL);
+  fail_unless (get_stat (h, "sigma") > 0);
+  fail_if (gst_structure_has_field (stats, "certainty"));
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_kinds)
 {
   static const gchar *const launches[] = { "nddenoise noise=poisson",
@@ -100,6 +126,7 @@ GST_START_TEST (test_kinds)
   }
   fail_unless_equals_int (gst_harness_buffers_in_queue (h), 0);
   fail_unless (get_stat (h, "certainty") > .6);
+  fail_unless (get_stat (h, "certainty") <= 1);
   if (is_poisson) {
     const gdouble gain = get_stat (h, "gain");
 
@@ -209,6 +236,7 @@ noise_suite (void)
 
   suite_add_tcase (suite, tests);
   tcase_add_loop_test (tests, test_kinds, 0, 6);
+  tcase_add_loop_test (tests, test_no_certainty, 0, 4);
   tcase_add_test (tests, test_map);
   tcase_add_test (tests, test_errors);
   return suite;

@@ -180,9 +180,9 @@ GST_END_TEST;
 
 /* Pushes a buffer into a sink with this description. TRUE if it took it. */
 static gboolean
-push (const gchar *caps, gsize size, gboolean pooled)
+push (const gchar *launch, const gchar *caps, gsize size, gboolean pooled)
 {
-  GstElement *sink = gst_element_factory_make ("openigtlinksink", NULL);
+  GstElement *sink = gst_parse_launch (launch, NULL);
   GstPad *pad = gst_pad_new ("src", GST_PAD_SRC);
   g_autoptr (GstPad) to = gst_element_get_static_pad (sink, "sink");
   g_autoptr (GstCaps) parsed = gst_caps_from_string (caps);
@@ -192,8 +192,7 @@ push (const gchar *caps, gsize size, gboolean pooled)
   GstBuffer *buffer = NULL;
   GstFlowReturn ret;
 
-  g_object_set (sink, "port", 0, "host", "127.0.0.1", "sync", FALSE, "async",
-      FALSE, NULL);
+  g_object_set (sink, "sync", FALSE, "async", FALSE, NULL);
   gst_buffer_pool_config_set_params (config, parsed, size, 2, 2);
   gst_buffer_pool_set_config (pool, config);
   gst_buffer_pool_set_active (pool, TRUE);
@@ -230,9 +229,14 @@ GST_START_TEST (test_copies)
   const gchar *frame =
       "video/x-raw,format=RGB,width=999,height=999,framerate=0/1";
 
-  fail_unless (push (volume, VOLUME, FALSE));
-  fail_unless (!push (volume, VOLUME, TRUE));
-  fail_unless (!push (frame, 3000 * 999, FALSE));
+  const gchar *network = "openigtlinksink port=0 host=127.0.0.1";
+  g_autofree gchar *file =
+      g_strdup_printf ("ndfilesink location=%s/out.mha", folder);
+
+  fail_unless (push (network, volume, VOLUME, FALSE));
+  fail_unless (!push (network, volume, VOLUME, TRUE));
+  fail_unless (!push (network, frame, 3000 * 999, FALSE));
+  fail_unless (!push (file, frame, 3000 * 999, FALSE));
 }
 GST_END_TEST;
 

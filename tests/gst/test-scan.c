@@ -260,6 +260,9 @@ GST_START_TEST (test_pipelines)
 
 GST_END_TEST;
 
+#define TEN(text) text text text text text text text text text text
+#define LONG TEN (TEN (TEN ("0123456")))
+#define LONG_CAPS GEOMETRY ("geometry=phased,angle=" LONG)
 #define GEOMETRY(text) CAPS ("uint8", "1:8:8:1") ",beams=(string)\"" text "\""
 static const struct
 {
@@ -281,6 +284,10 @@ static const struct
       "must be X:Y" },
   { "ndscanconvert geometry=phased inverse=true size=8:8",
       CAPS ("uint8", "1:8:8:1"), "needs the spacing" },
+  { "ndscanconvert inverse=true size=8:8",
+      CAPS ("uint8", "1:8:8:1") ",spacing=(string)1:1:1",
+      "geometry of the beams to make" },
+  { "ndscanconvert", LONG_CAPS, "it must have less than 4096" },
   { "ndscanconvert geometry=phased", CAPS ("uint8", "1:8:8:1:3"),
       "before the bank" },
   { "ndscanconvert geometry=phased backend=cuda", CAPS ("uint8", "1:8:8:1"),

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import unittest
+import unittest.mock
 import weakref
 
 try:
@@ -400,6 +401,15 @@ class Estimates(unittest.TestCase):
         row, = ndconv.estimate("box,size=3", (20, 24), "int16", backend="cpu",
                                seconds=1e-9)
         self.assertEqual((row.latency, row.live), (None, None))
+
+    def test_some_refuse(self):
+        """The back ends that work are shown, with the sentence of the other."""
+        with unittest.mock.patch("ndconv._estimate.backends",
+                                 lambda: ["none", "cpu"]):
+            with self.assertWarnsRegex(RuntimeWarning, "^none: .*none"):
+                row, = ndconv.estimate("box,size=3", (20, 24), "uint8",
+                                       seconds=1e-9)
+        self.assertEqual(row.backend, "cpu")
 
     def test_refused(self):
         for error, words, arguments in (

@@ -42,6 +42,24 @@ case $name in
     done
     ;;
   ndconv-filter)
+    # expect_row WHAT PATTERN ARGUMENTS: the last line of the command time.
+    expect_row() {
+      local row what=$1 pattern=$2
+      row=$("$program" time "${@:3}" 2>&1 | tail -1)
+      [[ $row =~ $pattern ]] || expect "$what" "$pattern" "$row"
+    }
+    number='[0-9.e+-]+ +'
+    expect_row 'a row' "^cpu +[a-z]+ +($number){3}0 *\$" box,size=3 \
+      --size 12:12:12 --backend cpu
+    expect_row 'a row of a stream' "^cpu +[a-z]+ +($number){3}0 +.* ms +no *\$" \
+      box,size=3 --size 12:12:12 --backend cpu --rate 1e9/1
+    expect_row 'a denoiser' "^cpu +[a-z]+ +($number){3}1 +.* ms +yes *\$" \
+      nddenoise,latency=1 --size 12:12 --type int16 --backend cpu --rate 0.1
+    expect_row 'no size' 'size of a volume is missing' box
+    expect_row 'a bad size' 'one to three numbers' box --size 1:2:3:4
+    expect_row 'a bad rate' 'volumes per second' box --size 8 --rate 0
+    expect_row 'a bad back end' 'does not work' box --size 8 --backend nothing
+    expect_row 'a refusal' 'speed' nddenoise,speed=3 --size 8:8
     expect 'commands' 'describe list plot response save time' \
       "$(complete_words '')"
     expect 'designs' "$("$program" list | sort | paste -sd' ')" \
