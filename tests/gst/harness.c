@@ -455,6 +455,13 @@ type_size (const gchar *type)
                                        : 1;
 }
 
+/* Clang knows _Float16 on x86 only since version 15. */
+#ifdef __clang__
+typedef __fp16 Half;
+#else
+typedef _Float16 Half;
+#endif
+
 gdouble
 type_get (const gchar *type, gconstpointer data, gsize i)
 {
@@ -464,7 +471,7 @@ type_get (const gchar *type, gconstpointer data, gsize i)
     case 'f':
       return size == 8 ? ((const gdouble *) data)[i]
           : size == 4  ? ((const gfloat *) data)[i]
-                       : (gdouble) ((const _Float16 *) data)[i];
+                       : (gdouble) ((const Half *) data)[i];
     case 'i':
       return size == 1 ? ((const gint8 *) data)[i]
           : size == 2  ? ((const gint16 *) data)[i]
@@ -489,7 +496,7 @@ type_set (const gchar *type, gpointer data, gsize i, gdouble value)
     else if (size == 4)
       ((gfloat *) data)[i] = value;
     else
-      ((_Float16 *) data)[i] = (_Float16) value;
+      ((Half *) data)[i] = (Half) value;
     return;
   }
   whole = type[0] == 'i' ? CLAMP (whole, -half, half - 1)
