@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes C files that include others, because the headers take most of the time
-of compiling a small file. Meson runs it with -Dkernels=host; what other builds
-compile are the files themselves.
+of compiling a small file. Meson runs it with -Dkernels=host -Dtests=false, as
+scripts/demo has it; what other builds compile are the files themselves.
 
   core/together.py NAME FILE...    prints the files to compile, a line each
 
