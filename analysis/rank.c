@@ -191,7 +191,6 @@ nd_footprint_from_text (const gchar *text, const gchar *origin, gboolean causal,
     const gboolean single[ND_AXES], const gint *cancelled, GError **error)
 {
   const NdAxes axes = footprint_axes (single);
-  g_autoptr (NdFootprint) footprint = NULL;
   g_autoptr (NdBank) bank = NULL;
   g_autofree guint8 *mask = NULL;
   gboolean is_cross;

@@ -22,7 +22,6 @@ load_share (const guint16 *from)
 
 /* Loads of neighbours are faster than gathers. */
 typedef gfloat Four __attribute__ ((vector_size (16)));
-typedef gint32 Indices __attribute__ ((vector_size (16)));
 typedef gfloat FourMemory
     __attribute__ ((vector_size (16), aligned (4), may_alias));
 
@@ -51,7 +50,7 @@ linear_sample (const gfloat *in, const gint32 strides[3], const gfloat *u,
     at += *w * (load_pairs (in, in + strides[1]) - at);
   }
   if (*v != 0)
-    at += *v * (__builtin_shuffle (at, (Indices){ 2, 3, 2, 3 }) - at);
+    at += *v * (__builtin_shufflevector (at, at, 2, 3, 2, 3) - at);
   return *u != 0 ? at[0] + *u * (at[1] - at[0]) : at[0];
 }
 

@@ -45,7 +45,7 @@ read_size_along_t (const NdParameters *parameters, const NdAxes *axes,
     gdouble *number, GError **error)
 {
   g_autofree gdouble *numbers = NULL;
-  gdouble values[ND_AXES];
+  gdouble values[ND_AXES] = { 0 };
   gsize n;
 
   numbers = nd_parameters_get_numbers (parameters, "size", &n, error);

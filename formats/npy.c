@@ -388,7 +388,7 @@ gboolean
 nd_npz_find (NdNpzMember *member, NdInput *input, NdBudget *budget,
     const gchar *path, GError **error)
 {
-  guint64 offset, size;
+  guint64 offset = 0, size = 0;
   guint8 *directory;
   gboolean ok;
 

@@ -126,6 +126,8 @@ no_numpy() {
 # What CONTRIBUTING says, with the tests but without their packages.
 tests_configure() {
   person 'meson setup build-test --buildtype=release -Dwerror=true'
+  # Nor do options of the demo forbid them.
+  person 'meson setup build-host -Dkernels=host'
 }
 
 check 'a path with spaces' spaces

@@ -455,6 +455,38 @@ type_size (const gchar *type)
                                        : 1;
 }
 
+/* IEEE 754 binary16. Clang 14 has no type for it on x86. */
+static gdouble
+half_get (guint16 half)
+{
+  const gint exponent = half >> 10 & 31;
+  const gint mantissa = half & 1023;
+  const gdouble sign = half >> 15 ? -1 : 1;
+
+  if (exponent == 31)
+    return mantissa ? NAN : sign * INFINITY;
+  return sign
+      * (exponent ? ldexp (1024 + mantissa, exponent - 25)
+                  : ldexp (mantissa, -24));
+}
+
+static guint16
+half_of (gdouble value)
+{
+  const guint16 sign = signbit (value) ? 0x8000 : 0;
+  const gdouble size = fabs (value);
+  const gint exponent = size < 0x1p-14 ? -14 : ilogb (size);
+
+  if (isnan (value))
+    return 0x7e00;
+  /* The midpoint to the next power is rounded to infinity. */
+  if (size >= 65520)
+    return sign | 0x7c00;
+  /* A mantissa that is rounded up to 2048 carries into the exponent. */
+  return sign
+      | (((exponent + 14) << 10) + (gint) rint (ldexp (size, 10 - exponent)));
+}
+
 gdouble
 type_get (const gchar *type, gconstpointer data, gsize i)
 {
@@ -464,7 +496,7 @@ type_get (const gchar *type, gconstpointer data, gsize i)
     case 'f':
       return size == 8 ? ((const gdouble *) data)[i]
           : size == 4  ? ((const gfloat *) data)[i]
-                       : (gdouble) ((const _Float16 *) data)[i];
+                       : half_get (((const guint16 *) data)[i]);
     case 'i':
       return size == 1 ? ((const gint8 *) data)[i]
           : size == 2  ? ((const gint16 *) data)[i]
@@ -489,7 +521,7 @@ type_set (const gchar *type, gpointer data, gsize i, gdouble value)
     else if (size == 4)
       ((gfloat *) data)[i] = value;
     else
-      ((_Float16 *) data)[i] = (_Float16) value;
+      ((guint16 *) data)[i] = half_of (value);
     return;
   }
   whole = type[0] == 'i' ? CLAMP (whole, -half, half - 1)
