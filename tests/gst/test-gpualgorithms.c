@@ -17,8 +17,8 @@
   "ndconv4dtemporal filter=\"monomial-bank,size=3,order=2.0\" " \
   "response=tensor backend=cpu "
 
-/* A slow tool sees the same accesses with smaller volumes, and with a third of the
- * settings of the tests that try most of them. */
+/* A slow tool sees the same accesses with smaller volumes, and with a third of
+ * the settings of the tests that try most of them. */
 static gboolean
 is_slow (void)
 {
@@ -141,8 +141,7 @@ GST_START_TEST (test_speckle)
     "border=reflect time-border=nearest", "strength=0", "strength=1.5" };
 
   for (guint i = 0; i < G_N_ELEMENTS (settings); i = next (i)) {
-    g_autofree gchar *source =
-        source_new (5, i % 2 ? "uint8" : "float32");
+    g_autofree gchar *source = source_new (5, i % 2 ? "uint8" : "float32");
     g_autofree gchar *text =
         g_strdup_printf ("%s ! nddenoise noise=speckle %s backend=BACKEND" SINK,
             source, settings[i]);
