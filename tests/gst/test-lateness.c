@@ -109,18 +109,26 @@ check (guint e, guint rate, gboolean slow)
       elements[e], rate, rendered);
 }
 
+/* Slow tools run each element at one rate. */
+static void
+check_rates (guint e, gboolean slow)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rates); i++) {
+    if (i == e || !g_getenv ("ND_JOBS_DIVISOR"))
+      check (e, rates[i], slow);
+  }
+}
+
 GST_START_TEST (test_rates)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
-    check (__i__, rates[i], FALSE);
+  check_rates (__i__, FALSE);
 }
 
 GST_END_TEST;
 
 GST_START_TEST (test_slow_camera)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
-    check (__i__, rates[i], TRUE);
+  check_rates (__i__, TRUE);
 }
 
 GST_END_TEST;

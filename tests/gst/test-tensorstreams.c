@@ -21,17 +21,19 @@ component_new (const gfloat *in, guint components, guint c)
 }
 
 /* Each component of the output is the output for that component, up to @error
- * of the range of the input. */
-static void
+ * of the range of the input. Slow tools see the first and the last one. Returns
+ * the warning, or NULL. */
+static gchar *
 check_components (const gchar *launch, const gfloat *in, guint components,
     gdouble error)
 {
-  g_autofree gchar *warning = NULL;
+  const guint step = g_getenv ("ND_JOBS_DIVISOR") ? components - 1 : 1;
+  gchar *warning = NULL;
   g_autoptr (GByteArray) all = run_tensors (launch, in, components, &warning);
 
   fail_unless_equals_int (all->len,
       VOLUMES * SAMPLES * components * sizeof (gfloat));
-  for (guint c = 0; c < components; c++) {
+  for (guint c = 0; c < components; c += step) {
     g_autofree gfloat *one = component_new (in, components, c);
     g_autoptr (GByteArray) expected = run_tensors (launch, one, 1, NULL);
 
@@ -44,6 +46,7 @@ check_components (const gchar *launch, const gfloat *in, guint components,
           b);
     }
   }
+  return warning;
 }
 
 GST_START_TEST (test_smoothing)
@@ -62,7 +65,7 @@ GST_START_TEST (test_smoothing)
     g_autofree gfloat *in = random_tensors (rand, components);
 
     for (guint i = 0; i < G_N_ELEMENTS (launches); i++)
-      check_components (launches[i], in, components, 2e-6);
+      g_free (check_components (launches[i], in, components, 2e-6));
   }
 }
 GST_END_TEST;
@@ -350,15 +353,13 @@ GST_START_TEST (test_denoise)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     const guint components = cases[i].components;
     g_autofree gfloat *in = random_tensors (rand, components);
-    g_autofree gchar *warning = NULL;
-    g_autoptr (GByteArray) all =
-        run_tensors (cases[i].launch, in, components, &warning);
+    g_autofree gchar *warning =
+        check_components (cases[i].launch, in, components, 0);
 
     fail_unless ((warning != NULL) == cases[i].warns, "%s, %u components",
         cases[i].launch, components);
     fail_unless (!warning || strstr (warning, "before the filter"), "%s",
         warning);
-    check_components (cases[i].launch, in, components, 0);
   }
 }
 GST_END_TEST;
