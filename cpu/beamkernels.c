@@ -22,6 +22,7 @@ load_share (const guint16 *from)
 
 /* Loads of neighbours are faster than gathers. */
 typedef gfloat Four __attribute__ ((vector_size (16)));
+typedef gint32 Indices __attribute__ ((vector_size (16)));
 typedef gfloat FourMemory
     __attribute__ ((vector_size (16), aligned (4), may_alias));
 
