@@ -127,7 +127,7 @@ gst_nd_query_set_pool (GstQuery *query, gsize size)
 }
 
 void
-gst_nd_query_replace_pool (GstQuery *query, gsize size)
+gst_nd_query_fill_pool (GstQuery *query, gsize size)
 {
   g_autoptr (GstBufferPool) pool = NULL;
   g_autoptr (GstAllocator) allocator = NULL;
@@ -142,12 +142,11 @@ gst_nd_query_replace_pool (GstQuery *query, gsize size)
   if (gst_query_get_n_allocation_params (query) > 0)
     gst_query_parse_nth_allocation_param (query, 0, &allocator, NULL);
   size = MAX (size, pool_size);
-  if (size > G_MAXUINT || (pool && !pool_is_plain (pool, allocator))
+  if (size > G_MAXUINT || pool
       || (caps
           && !gst_caps_features_is_equal (gst_caps_get_features (caps, 0),
               GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)))
     return;
-  gst_clear_object (&pool);
   pool = allocator ? gst_buffer_pool_new () : gst_nd_pool_new ();
   if (update)
     gst_query_set_nth_allocation_pool (query, 0, pool, size, min, max);

@@ -32,9 +32,9 @@ GstBufferPool *gst_nd_pool_new (void);
 gboolean gst_nd_query_set_pool (GstQuery *query, gsize size);
 
 /* For GstBaseTransformClass.decide_allocation(), before that of the parent:
- * puts gst_nd_pool_new() in the place of a plain pool and of none, for outputs
- * of @size bytes in memory of the system. */
-void gst_nd_query_replace_pool (GstQuery *query, gsize size);
+ * puts gst_nd_pool_new() where downstream offers no pool, for outputs of @size
+ * bytes in memory of the system. */
+void gst_nd_query_fill_pool (GstQuery *query, gsize size);
 
 /* Pools of buffers that a device reads and writes by itself.
  */

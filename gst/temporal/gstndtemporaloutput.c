@@ -441,7 +441,7 @@ gst_nd_temporal_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   if (!fits_in_pool (self))
     return FALSE;
   if (!allocator && !priv->out.device) {
-    gst_nd_query_replace_pool (query, priv->out.size);
+    gst_nd_query_fill_pool (query, priv->out.size);
     return gst_nd_temporal_parent ()->decide_allocation (trans, query);
   }
   gst_query_parse_allocation (query, &caps, NULL);

@@ -304,7 +304,7 @@ gst_nd_view_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   gst_query_parse_allocation (query, &caps, NULL);
   if (caps && parent->get_unit_size
       && parent->get_unit_size (trans, caps, &size))
-    gst_nd_query_replace_pool (query, size);
+    gst_nd_query_fill_pool (query, size);
   return parent->decide_allocation (trans, query);
 }
 
