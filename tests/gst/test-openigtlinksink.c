@@ -298,6 +298,7 @@ GST_START_TEST (test_slow_clients)
     }
   }
   fail_unless (igtl_stat (sink, "volumes-dropped") > 0);
+  igtl_wait_stat (sink, "connections", 4);
   fail_unless_equals_uint64 (igtl_stat (sink, "connections"), 4);
   igtl_stop (pipeline);
 }
