@@ -3,7 +3,7 @@
  * whose coefficients are 0 or more and have the sum 1. With e = mean (d) at the
  * start, each iteration computes
  *
- *   c = h * e,  r = d / c, or 1 where c <= f,
+ *   c = h * e,  r = d / c (1 if c <= f),
  *   e <- e (h~ * r) / (1 - tv div (grad e / |grad e|))
  *
  * where h~ is h mirrored: W. H. Richardson, "Bayesian-Based Iterative Method of
@@ -16,10 +16,10 @@
  * The gradient has forward differences in samples, 0 at the last sample of an
  * axis; the divergence is its negative adjoint. |grad e| is the root of
  * |grad e|^2 + (ND_DECONVOLVE_EDGE m)^2, and f is ND_DECONVOLVE_FLOOR m, with m
- * = mean (d): what no sample of e reaches is not explained by any, and d / 0
- * would be rounding errors that transforms spread. Samples of d below 0 count
- * as 0. Where d is not finite it is missing: r = 1, and m leaves it out. If m
- * is 0, e is 0.
+ * = mean (d). If no sample of e reaches a sample, c is 0 there but for rounding
+ * errors, and d / c would spread them over the volume. Samples of d below 0
+ * count as 0. Samples of d that are not finite are missing: r is 1 there, and
+ * m leaves them out. If m is 0, e is 0.
  *
  * Beyond the edges, e and r follow the border. With a constant border, e is the
  * border value; r is 1 if that is above 0, otherwise 0.

@@ -33,7 +33,7 @@ typedef struct
 guint nd_noise_parts (NdNoiseCube *cubes, gsize n,
     NdNoisePart parts[ND_FIT_PARTS]);
 
-/* What one volume tells. The certainty is 1 minus the standard error of the
+/* The noise of one volume. The certainty is 1 minus the standard error of the
  * gain, or the spread of sigma between the parts, divided by it; 0 without
  * data. @high is the end of the range of the samples, where noise is
  * clipped. */

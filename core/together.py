@@ -25,14 +25,14 @@ DIRECTIVE = re.compile(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', re.M)
 TAG = re.compile(r'\b(?:struct|union|enum)\s+(\w+)\s*\{')
 POINTER = re.compile(r'\(\*\s*(\w+)\)')
 TOKEN = re.compile(r'\w+|[^\w\s]')
-# Macros of GLib and words that stand where a name may.
+# Macros of GLib and words of C that the parser would take for names.
 OTHERS = re.compile(r'G_|GST_|__attribute__$|_?_?[Ss]tatic_assert$')
 
 
 def declared(text):
     """Names of a text without comments and directives, outside of functions:
-    what stands before a parenthesis, a bracket or the end of a declaration, the
-    words of enums, and tags."""
+    the words before a parenthesis, a bracket or the end of a declaration, the
+    constants of enums, and tags."""
     names = set(TAG.findall(text))
     depth = round_depth = 0
     is_enum = in_enum = False
@@ -63,8 +63,9 @@ def declared(text):
 
 @functools.lru_cache(maxsize=None)
 def names_of(path, root):
-    """The declared names, the macros and the names of headers of a file, with
-    what it includes that may be included twice. Headers share the names of the
+    """The declared names of a file and of the headers that it includes without
+    a guard, their macros, the names that guarded headers declare, and whether
+    the file has a guard itself. Guarded headers may share names of the
     project."""
     with open(path, encoding='utf-8') as file:
         whole = file.read()
@@ -113,7 +114,7 @@ def main(name, paths):
             text += f'#include "{path}"\n'
             text += ''.join(f'#undef {macro}\n' for macro in sorted(macros))
         together = os.path.join(folder, f'{name}{number}.c')
-        # What did not change is not compiled again.
+        # Ninja compiles a file again if its time changes.
         if not os.path.exists(together) or open(together).read() != text:
             with open(together, 'w', encoding='utf-8') as file:
                 file.write(text)

@@ -348,21 +348,6 @@ gst_nd_stack_transform_size (GstBaseTransform *trans, GstPadDirection direction,
 }
 
 static gboolean
-gst_nd_stack_decide_allocation (GstBaseTransform *trans, GstQuery *query)
-{
-  const GstBaseTransformClass *parent =
-      GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class);
-  GstCaps *caps;
-  gsize size;
-
-  gst_query_parse_allocation (query, &caps, NULL);
-  if (caps && parent->get_unit_size
-      && parent->get_unit_size (trans, caps, &size))
-    gst_nd_query_fill_pool (query, size);
-  return parent->decide_allocation (trans, query);
-}
-
-static gboolean
 gst_nd_stack_propose_allocation (GstBaseTransform *trans,
     GstQuery *decide_query, GstQuery *query)
 {
@@ -400,12 +385,20 @@ add_frame (GstNdStack *self, GstBuffer *frame)
   if (GST_BUFFER_IS_DISCONT (frame))
     discard_volume (self, "the stream has a break (DISCONT)");
   if (!self->volume) {
-    GstFlowReturn ret =
-        GST_BASE_TRANSFORM_CLASS (gst_nd_stack_parent_class)
-            ->prepare_output_buffer (trans, frame, &self->volume);
+    const gsize size = self->slice_size * self->slices;
 
-    if (ret != GST_FLOW_OK)
-      return ret;
+    self->volume = gst_nd_buffer_new (size);
+    if (!self->volume) {
+      self->failed = TRUE;
+      GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
+          ("Not enough memory for a volume of %" G_GSIZE_FORMAT
+           " bytes: use fewer slices",
+              size),
+          (NULL));
+      return GST_FLOW_ERROR;
+    }
+    GST_BASE_TRANSFORM_GET_CLASS (trans)->copy_metadata (trans, frame,
+        self->volume);
   }
   ok = gst_buffer_map (self->volume, &map, GST_MAP_WRITE);
   if (ok) {
@@ -604,7 +597,6 @@ gst_nd_stack_class_init (GstNdStackClass *klass)
   trans_class->fixate_caps = gst_nd_downstream_fixate;
   trans_class->set_caps = gst_nd_stack_set_caps;
   trans_class->transform_size = gst_nd_stack_transform_size;
-  trans_class->decide_allocation = gst_nd_stack_decide_allocation;
   trans_class->propose_allocation = gst_nd_stack_propose_allocation;
   trans_class->submit_input_buffer = gst_nd_stack_submit_input;
   trans_class->generate_output = gst_nd_stack_generate_output;

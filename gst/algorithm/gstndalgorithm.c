@@ -204,7 +204,11 @@ gst_nd_algorithm_transform_caps (const GstNdTemporalSettings *settings,
   for (guint i = 0; i < gst_caps_get_size (caps); i++) {
     guint k = gst_caps_get_size (all);
 
-    transform (settings, direction, gst_caps_get_structure (caps, i), all);
+    if (transform)
+      transform (settings, direction, gst_caps_get_structure (caps, i), all);
+    else
+      gst_caps_append_structure (all,
+          gst_structure_copy (gst_caps_get_structure (caps, i)));
     for (; k < gst_caps_get_size (all); k++)
       gst_caps_set_features (all, k,
           gst_caps_features_copy (gst_caps_get_features (caps, i)));

@@ -40,7 +40,8 @@ void gst_nd_algorithm_set_window (GstNdAlgorithm *self, guint before,
 typedef void (*GstNdAlgorithmCaps) (const GstNdTemporalSettings *settings,
     GstPadDirection direction, const GstStructure *from, GstCaps *to);
 
-/* GstNdTemporalClass.transform_caps() from @transform of each structure. */
+/* GstNdTemporalClass.transform_caps() from @transform of each structure. NULL:
+ * the structures are the same on both pads. */
 GstCaps *gst_nd_algorithm_transform_caps (const GstNdTemporalSettings *settings,
     GstPadDirection direction, const GstCaps *caps, gboolean device,
     const GstCaps *template, GstNdAlgorithmCaps transform);

@@ -163,20 +163,13 @@ gst_nd_register_check_input (GstNdTemporal *self,
   return FALSE;
 }
 
-static void
-register_copy_structure (const GstNdTemporalSettings *settings,
-    GstPadDirection direction, const GstStructure *from, GstCaps *to)
-{
-  gst_caps_append_structure (to, gst_structure_copy (from));
-}
-
 static GstCaps *
 gst_nd_register_transform_caps (GstNdTemporal *self,
     const GstNdTemporalSettings *settings, GstPadDirection direction,
     const GstCaps *caps, gboolean device, const GstCaps *template)
 {
   return gst_nd_algorithm_transform_caps (settings, direction, caps, device,
-      template, register_copy_structure);
+      template, NULL);
 }
 
 static gboolean

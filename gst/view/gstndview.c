@@ -298,13 +298,12 @@ gst_nd_view_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   const GstBaseTransformClass *parent =
       GST_BASE_TRANSFORM_CLASS (gst_nd_view_parent_class);
+  GstVideoInfo info;
   GstCaps *caps;
-  gsize size;
 
   gst_query_parse_allocation (query, &caps, NULL);
-  if (caps && parent->get_unit_size
-      && parent->get_unit_size (trans, caps, &size))
-    gst_nd_query_fill_pool (query, size);
+  if (caps && gst_video_info_from_caps (&info, caps))
+    gst_nd_query_fill_pool (query, GST_VIDEO_INFO_SIZE (&info));
   return parent->decide_allocation (trans, query);
 }
 

@@ -125,6 +125,8 @@ GST_START_TEST (test_elements)
     "ndconv3d filter=\"monomial-bank,size=3,order=2.0\" response=tensor "
     "backend=cpu ! ndstructure",
     "ndconv4dtemporal filter=box,size=3:3:1:3",
+    "ndstack slices=3 ! ndconv3d filter=box,size=3",
+    "ndview mode=slice ! ndconv2d filter=box,size=3",
   };
   const gchar *element = elements[__i__];
   g_autofree gchar *path = write_rows ();
@@ -282,7 +284,7 @@ nomemory_suite (void)
   tcase_add_checked_fixture (tests, make_folder, remove_folder);
   suite_add_tcase (s, tests);
   tcase_add_test (tests, test_files);
-  tcase_add_loop_test (tests, test_elements, 0, 11);
+  tcase_add_loop_test (tests, test_elements, 0, 13);
   tcase_add_loop_test (tests, test_caps, 0, 7);
   tcase_add_test (tests, test_unsent);
   tcase_add_test (tests, test_copies);
