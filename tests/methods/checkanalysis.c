@@ -10,12 +10,12 @@
  * Denoised volumes differ from the reference by 2e-5 of the range of the
  * samples (root mean square), and single samples by 0.01 sigma; with
  * method=adaptive by 2e-5 sigma, and single samples by 0.001 sigma (in small
- * streams one such sample adds to the mean). A coefficient next to the threshold
- * may be kept by one and set to 0 by the other: if a job exceeds the bounds, its
- * samples are held to the range of three references, whose sigmas differ by the
- * rounding errors of the coefficients. Measures of structure differ from those of
- * the CPU by 2e-3 of tensors whose trace is about 1; velocities are those of
- * patterns that move.
+ * streams one such sample adds to the mean). A coefficient next to the
+ * threshold may be kept by one and set to 0 by the other: if a job exceeds the
+ * bounds, its samples are held to the range of three references, whose sigmas
+ * differ by the rounding errors of the coefficients. Measures of structure
+ * differ from those of the CPU by 2e-3 of tensors whose trace is about 1;
+ * velocities are those of patterns that move.
  * Two runs must give equal bits.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
