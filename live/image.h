@@ -1,11 +1,12 @@
-/* The content of IMAGE messages: a header of 72 bytes, then samples.
+/* The content of IMAGE messages: a header of 72 bytes, then samples of a volume
+ * or of a subvolume, from which volumes are assembled.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
 #pragma once
 
-#include <glib.h>
+#include "core/shape.h"
 
 G_BEGIN_DECLS
 
@@ -77,5 +78,50 @@ gboolean nd_igtl_image_get_geometry (const NdIgtlImage *image,
 /* The inverse, for the sizes in @image. Coordinates become RAS. */
 void nd_igtl_image_set_geometry (NdIgtlImage *image, const gdouble spacing[3],
     const gdouble origin[3], const gdouble directions[9]);
+
+/* The sample type of a volume for samples of @scalar, which is the same. */
+NdSampleType nd_igtl_sample_type (NdIgtlScalar scalar);
+
+/* The type in an IMAGE for samples of a volume, which is the same. FALSE if
+ * IMAGE does not have it. */
+gboolean nd_igtl_scalar_type (NdSampleType type, NdIgtlScalar *scalar);
+
+/* Reverses the bytes of @n samples of @size bytes, in place. */
+void nd_igtl_samples_swap (gpointer samples, gsize size, gsize n);
+
+/* Gives @n samples of @scalar the byte order of this computer, in place. They
+ * need not be aligned. */
+void nd_igtl_samples_to_native (gpointer samples, NdIgtlScalar scalar,
+    gboolean big_endian, gsize n);
+
+typedef struct _NdIgtlSubvolumes NdIgtlSubvolumes;
+
+typedef enum
+{
+  ND_IGTL_SUBVOLUME_ADDED,    /* other subvolumes of the volume are missing */
+  ND_IGTL_SUBVOLUME_COMPLETE, /* every sample has arrived */
+  ND_IGTL_SUBVOLUME_ANEW      /* it overlaps another subvolume, or is of another
+                                 volume: see below */
+} NdIgtlSubvolume;
+
+NdIgtlSubvolumes *nd_igtl_subvolumes_new (void);
+void nd_igtl_subvolumes_free (NdIgtlSubvolumes *subvolumes);
+
+/* Adds the subvolume in @image. After ND_IGTL_SUBVOLUME_COMPLETE the next
+ * subvolume begins another volume. ND_IGTL_SUBVOLUME_ANEW: the subvolume begins
+ * another volume, although subvolumes of this one are missing and will not
+ * come. The subvolume is not added; call nd_igtl_subvolumes_reset() and add it
+ * again. */
+NdIgtlSubvolume nd_igtl_subvolumes_add (NdIgtlSubvolumes *subvolumes,
+    const NdIgtlImage *image, guint64 timestamp);
+void nd_igtl_subvolumes_reset (NdIgtlSubvolumes *subvolumes);
+
+/* TRUE if a volume has begun and is not complete. */
+gboolean nd_igtl_subvolumes_pending (const NdIgtlSubvolumes *subvolumes);
+
+/* Copies the samples of a subvolume, @sample_size bytes each with all
+ * components, to their places in the volume. */
+void nd_igtl_subvolumes_copy (const NdIgtlImage *image, gsize sample_size,
+    guint8 *volume, const guint8 *subvolume);
 
 G_END_DECLS

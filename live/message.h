@@ -1,4 +1,5 @@
-/* OpenIGTLink messages: header, extended header, metadata.
+/* OpenIGTLink messages: header, extended header, metadata; queries and the
+ * messages that answer them.
  *
  *   header (58 bytes) · extended header · content · metadata
  *
@@ -111,5 +112,28 @@ gchar *nd_igtl_text (const guint8 *bytes, gsize size);
 /* The same for a text in the character set @charset, one of the numbers above.
  * Texts of other sets are read as UTF-8 whose invalid bytes are replaced. */
 gchar *nd_igtl_text_of (guint charset, const guint8 *bytes, gsize size);
+
+typedef enum
+{
+  ND_IGTL_NO_QUERY,
+  ND_IGTL_GET,
+  ND_IGTL_START,
+  ND_IGTL_STOP,
+  ND_IGTL_ANSWER /* RTS_ */
+} NdIgtlQuery;
+
+/* Parses the query @type. @about: the type that it is about, which may be cut
+ * ("TRANSFOR"). */
+NdIgtlQuery nd_igtl_query_parse (const gchar *type, const gchar **about);
+
+/* Adds the content of a CAPABILITY. @types ends with NULL. */
+void nd_igtl_capability_build (const gchar *const *types, GByteArray *out);
+
+/* TRUE if the content of a CAPABILITY names @type. */
+gboolean nd_igtl_capability_has (const guint8 *content, gsize size,
+    const gchar *type);
+
+/* Adds the content of a STATUS that says that all is well. */
+void nd_igtl_status_build (GByteArray *out);
 
 G_END_DECLS

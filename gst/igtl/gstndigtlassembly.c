@@ -7,8 +7,7 @@
 
 #include "core/error.h"
 #include "gst/base/gstndpool.h"
-#include "live/imagesamples.h"
-#include "live/volume.h"
+#include "live/image.h"
 
 #include <string.h>
 

@@ -12,8 +12,8 @@
 #include "gst/igtl/gstndigtlassembly.h"
 #include "gst/igtl/gstndigtlmessages.h"
 #include "live/fields.h"
-#include "live/imagesamples.h"
-#include "live/query.h"
+#include "live/image.h"
+#include "live/message.h"
 
 #define GST_CAT_DEFAULT gst_nd_igtl_debug
 

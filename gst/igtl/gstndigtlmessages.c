@@ -9,8 +9,7 @@
 #include "live/bytes.h"
 #include "live/fields.h"
 #include "live/image.h"
-#include "live/imagesamples.h"
-#include "live/query.h"
+#include "live/message.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "gst/base/gstnderror.h"
 #include "gst/igtl/gstndigtlmessages.h"
-#include "live/query.h"
+#include "live/message.h"
 
 #define GST_CAT_DEFAULT gst_nd_igtl_debug
 

@@ -13,9 +13,8 @@
 #include "live/bytes.h"
 #include "live/crc64.h"
 #include "live/fields.h"
-#include "live/imagesamples.h"
+#include "live/image.h"
 #include "live/receiver.h"
-#include "live/volume.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/live/messages.h"
 

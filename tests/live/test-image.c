@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "live/imagesamples.h"
-#include "live/volume.h"
 #include "tests/live/messages.h"
 
 static const NdIgtlScalar scalars[] = { ND_IGTL_INT8, ND_IGTL_UINT8,

@@ -7,7 +7,7 @@
 
 #include "live/bytes.h"
 #include "live/fields.h"
-#include "live/query.h"
+#include "live/message.h"
 #include "live/tracking.h"
 #include "tests/live/messages.h"
 
