@@ -98,6 +98,7 @@ typedef struct
   gdouble m[3][4];
 } NdAffine;
 
+/* The transform that moves nothing. */
 NdAffine nd_affine_identity (void);
 
 /* x -> a (b (x)) */
@@ -252,6 +253,7 @@ typedef struct
   gdouble across[ND_PHASE_TAPS];
 } NdPhaseFilter;
 
+/* Computes the coefficients of @filter, the same on each call. */
 void nd_phase_filter_init (NdPhaseFilter *filter);
 
 /* Samples at both ends of @axis that have no weight; 0 along an axis of one

@@ -34,6 +34,8 @@ nd_inline_tensor_components (guint axes)
   return axes * (axes + 1) / 2;
 }
 
+/* The place of element (@i, @j) of a symmetric tensor of @axes rows, whose
+ * upper triangle is stored row by row. */
 ND_INLINE guint
 nd_inline_tensor_index (guint axes, guint i, guint j)
 {
@@ -109,6 +111,9 @@ nd_inline_sort (guint n, gdouble *values, gdouble v[][ND_TENSOR_MAX_AXES])
   }
 }
 
+/* Gets the eigenvalues of a symmetric tensor, the largest first, by Jacobi
+ * rotations, and its unit eigenvectors if @vectors is not NULL. FALSE, with
+ * nothing to use in them, if the tensor is not finite. */
 ND_INLINE gboolean
 nd_inline_tensor_eigen (guint axes, const gdouble *tensor, gdouble *values,
     gdouble vectors[][ND_TENSOR_MAX_AXES])
@@ -171,6 +176,8 @@ nd_inline_structure_components (NdStructure structure, guint axes)
   return 0;
 }
 
+/* Gives a direction, which has no sign, the sign by which its first large
+ * component is positive. */
 ND_INLINE void
 nd_inline_get_orientation (guint axes, const gdouble *vector, gdouble *out)
 {
@@ -186,6 +193,8 @@ nd_inline_get_orientation (guint axes, const gdouble *vector, gdouble *out)
     out[i] = vector[first] < 0 ? -vector[i] : vector[i];
 }
 
+/* Gets nd_inline_structure_components() numbers of @structure. All are 0 if the
+ * tensor is not finite. */
 ND_INLINE void
 nd_inline_structure_from_tensor (NdStructure structure, guint axes,
     const gdouble *tensor, gdouble *out)
@@ -343,6 +352,8 @@ nd_inline_motion_finish (guint axes, guint n,
     out[i] = x[i * (n / dims)];
 }
 
+/* Solves the normal equations of @moments for the motion of one sample. All
+ * results are 0 if the equations are degenerate. */
 ND_INLINE void
 nd_inline_motion_solve (const NdMotionPlan *plan, const gdouble *moments,
     gdouble *out)

@@ -27,6 +27,7 @@ NdDenoiseScale *nd_denoise_scale_new (const NdDenoiseKernels *kernels,
     const gsize size[3], const NdDenoiseSchedule *schedule);
 void nd_denoise_scale_free (NdDenoiseScale *scale);
 
+/* Sets the rules of the borders and begins a new stream. */
 void nd_denoise_scale_set_borders (NdDenoiseScale *scale,
     const NdDenoiseBorders *borders);
 

@@ -61,6 +61,8 @@ typedef struct
   NdReal *memory;
 } NdPadded;
 
+/* Allocates @n_volumes volumes with room for @reach around them. FALSE and an
+ * error if there is no memory; @padded then needs no clear(). */
 gboolean nd_padded_init (NdPadded *padded, const NdJob *job,
     const NdReach *reach, guint n_volumes, GError **error);
 void nd_padded_clear (NdPadded *padded);

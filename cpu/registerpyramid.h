@@ -28,6 +28,7 @@ typedef struct
 /* The bytes that it will take. */
 gsize nd_register_pyramid_bytes (const NdRegisterPlan *plan);
 
+/* NULL without memory. @plan has to outlive it. */
 NdRegisterPyramid *nd_register_pyramid_new (const NdRegisterPlan *plan);
 void nd_register_pyramid_free (NdRegisterPyramid *pyramid);
 

@@ -61,6 +61,7 @@ typedef struct
 /* The bytes that it will take. */
 gsize nd_register_reference_bytes (const NdRegisterPlan *plan);
 
+/* NULL without memory. @plan has to outlive it. */
 NdRegisterReference *nd_register_reference_new (const NdRegisterPlan *plan);
 void nd_register_reference_free (NdRegisterReference *reference);
 

@@ -71,6 +71,7 @@ typedef struct
   NdSceneRange range[ND_SAMPLE_TYPES];
 } NdSceneKernels;
 
+/* The kernels of the best instruction set of this processor. Any thread. */
 const NdSceneKernels *nd_scene_kernels (void);
 
 G_END_DECLS

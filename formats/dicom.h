@@ -12,6 +12,7 @@
 
 G_BEGIN_DECLS
 
+/* TRUE if the @n first bytes of a file are those of DICOM. */
 gboolean nd_dicom_detect (const guint8 *bytes, gsize n);
 
 /* Reads the elements of @input, the file @path, into @header. If they do not

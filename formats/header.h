@@ -28,6 +28,7 @@ struct _NdSlices
   void (*free) (NdSlices *slices);
 };
 
+/* Calls the free() of @slices. */
 void nd_slices_free (NdSlices *slices);
 
 typedef struct
@@ -75,6 +76,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdHeader, nd_header_clear)
 void nd_header_add_field (NdHeader *header, const gchar *key,
     const gchar *value);
 
+/* Adds a warning for the user of the recording: one sentence. */
 void nd_header_warn (NdHeader *header, const gchar *format, ...)
     G_GNUC_PRINTF (2, 3);
 

@@ -90,6 +90,8 @@ typedef struct
   guint lines[ND_FIELD_UNUSED];   /* line numbers, for errors */
 } NdFields;
 
+/* Begins to read the @n bytes of the header of the file @path, which must
+ * outlive @fields. */
 void nd_fields_init (NdFields *fields, const NdTextWord *names,
     const gchar *path, guint8 *bytes, gsize n);
 

@@ -32,6 +32,7 @@ NdInput *nd_input_open (const gchar *path, gboolean follow, GError **error);
 void nd_input_close (NdInput *input);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdInput, nd_input_close)
 
+/* The stored bytes of the file, packed ones if it is compressed. */
 guint64 nd_input_size (NdInput *input);
 
 /* The largest number of bytes that there can be from @offset on, plain or

@@ -29,6 +29,7 @@ typedef struct
   gboolean quoted;
 } NdJsonTokens;
 
+/* Begins to read the @n bytes of @text, which must outlive @tokens. */
 void nd_json_tokens_init (NdJsonTokens *tokens, const gchar *text, gsize n);
 
 /* Goes to the next value, or to the begin or end of an object or list, which

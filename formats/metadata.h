@@ -44,6 +44,8 @@ NdMetadata *nd_metadata_ref (NdMetadata *metadata);
 void nd_metadata_unref (NdMetadata *metadata);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (NdMetadata, nd_metadata_unref)
 
+/* Adds a field of the whole recording. Both texts are copied; without memory
+ * the field is lost. */
 void nd_metadata_add (NdMetadata *metadata, const gchar *key,
     const gchar *value);
 

@@ -15,6 +15,7 @@ G_BEGIN_DECLS
 /* The last field of a header. */
 #define ND_METAIMAGE_LAST "ElementDataFile"
 
+/* TRUE if the @n first bytes of a file are those of MetaImage. */
 gboolean nd_metaimage_detect (const guint8 *bytes, gsize n);
 
 /* The bytes up to and with the line ElementDataFile; 0 if @bytes do not have

@@ -61,6 +61,7 @@ typedef struct
 void nd_npz_member_clear (NdNpzMember *member);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NdNpzMember, nd_npz_member_clear)
 
+/* TRUE if the @n first bytes of a file are those of a ZIP archive. */
 gboolean nd_npz_detect (const guint8 *bytes, gsize n);
 
 /* Finds the largest array of the archive @input, the file @path.

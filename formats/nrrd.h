@@ -14,6 +14,7 @@ G_BEGIN_DECLS
  * not use. */
 #define ND_NRRD_KEPT "NRRD."
 
+/* TRUE if the @n first bytes of a file are those of NRRD. */
 gboolean nd_nrrd_detect (const guint8 *bytes, gsize n);
 
 /* The bytes up to and with the empty line that ends an attached header; 0 if

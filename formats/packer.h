@@ -26,6 +26,7 @@ typedef gint (*NdPackerWrite) (gpointer data, const guint8 *bytes, gsize n);
  * memory. */
 NdPacker *nd_packer_new (gboolean gzip, NdPackerWrite write, gpointer data);
 
+/* Stops the threads. What was not written yet is lost. */
 void nd_packer_free (NdPacker *packer);
 
 /* Packs and writes @n bytes, some of them after it returns. Returns 0 or the

@@ -35,6 +35,7 @@ typedef struct
   gdouble slope, intercept;
 } NdStored;
 
+/* Bytes of a sample in a file, and the name of its type in messages. */
 gsize nd_stored_size (NdStoredType type);
 const gchar *nd_stored_name (NdStoredType type);
 

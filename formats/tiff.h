@@ -13,6 +13,7 @@
 
 G_BEGIN_DECLS
 
+/* TRUE if the @n first bytes of a file are those of TIFF or BigTIFF. */
 gboolean nd_tiff_detect (const guint8 *bytes, gsize n);
 
 /* Reads the directories of @input, the file @path, into @header. If the file

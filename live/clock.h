@@ -27,6 +27,7 @@ typedef struct
   guint64 resets;          /* how often the sender's clock was set */
 } NdIgtlClock;
 
+/* The first message that has a time starts the clock. */
 void nd_igtl_clock_init (NdIgtlClock *clock);
 
 /* Returns the time of sending on the clock of the receiver, never before the

@@ -104,6 +104,8 @@ typedef enum
                                  volume: see below */
 } NdIgtlSubvolume;
 
+/* Used by one thread at a time. No samples are kept, only the places of
+ * subvolumes. */
 NdIgtlSubvolumes *nd_igtl_subvolumes_new (void);
 void nd_igtl_subvolumes_free (NdIgtlSubvolumes *subvolumes);
 

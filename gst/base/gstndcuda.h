@@ -32,6 +32,8 @@ typedef struct
   GstObject *object;
 } GstNdContext;
 
+/* Any thread may call these functions, init() and clear() the owner alone.
+ * set() takes a reference of its own; @object may be NULL. */
 void gst_nd_context_init (GstNdContext *context);
 void gst_nd_context_clear (GstNdContext *context);
 void gst_nd_context_set (GstNdContext *context, GstObject *object);

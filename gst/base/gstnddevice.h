@@ -22,6 +22,7 @@ typedef struct
   GError *error;            /* and the reason */
 } GstNdDevice;
 
+/* Called by init() and finalize() of an element. */
 void gst_nd_device_init (GstNdDevice *device);
 void gst_nd_device_clear (GstNdDevice *device);
 

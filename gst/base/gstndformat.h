@@ -36,6 +36,7 @@ typedef struct
 gboolean gst_nd_format_from_caps (GstNdFormat *format, const GstCaps *caps,
     GError **error);
 
+/* Sets the type in which samples of tensors are computed. Video ignores it. */
 void gst_nd_format_set_precision (GstNdFormat *format, NdPrecision precision);
 
 /* Rows and slices of tensors may be padded as @strides says: "row" or

@@ -14,6 +14,7 @@ G_BEGIN_DECLS
 /* The GObject type of @names, which it registers once. */
 GType gst_nd_enum_type (const NdEnum *names);
 
+/* Installs the @n first rows of a table as properties 1 to @n. */
 void gst_nd_properties_install (GObjectClass *klass, const NdSetting *rows,
     guint n);
 

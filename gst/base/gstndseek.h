@@ -29,6 +29,7 @@ typedef struct
   gboolean narrowed;     /* upstream has a wider segment */
 } GstNdSeek;
 
+/* Called once, before the element has pads. */
 void gst_nd_seek_init (GstNdSeek *seek);
 
 /* Forgets the seeks and the reach. Takes the object lock of @element. */

@@ -19,6 +19,7 @@ typedef struct
   GMutex joining; /* held by a thread that waits for the end of the task */
 } GstNdThread;
 
+/* @element names the thread and must outlive it. No thread runs yet. */
 void gst_nd_thread_init (GstNdThread *thread, GstElement *element);
 
 /* Starts the thread if it does not run. It calls @function until somebody stops

@@ -53,6 +53,7 @@ void gst_nd_demux_loop (gpointer pad);
 /* Whether the volume at @next is part of the segment. */
 gboolean gst_nd_demux_is_inside (const GstNdDemux *self);
 
+/* Functions of the source pad. Any thread. */
 gboolean gst_nd_demux_src_event (GstPad *pad, GstObject *parent,
     GstEvent *event);
 gboolean gst_nd_demux_src_query (GstPad *pad, GstObject *parent,

@@ -14,6 +14,7 @@ G_BEGIN_DECLS
 
 typedef struct _GstNdIgtlAssembly GstNdIgtlAssembly;
 
+/* Used by the thread of the hub only. */
 GstNdIgtlAssembly *gst_nd_igtl_assembly_new (void);
 void gst_nd_igtl_assembly_free (GstNdIgtlAssembly *assembly);
 
@@ -91,9 +92,13 @@ typedef struct
   guint64 dropped;             /* too many, too long, or lost with a volume */
 } GstNdIgtlWaiting;
 
+/* Used by the thread of the hub only. */
 void gst_nd_igtl_waiting_init (GstNdIgtlWaiting *waiting);
 void gst_nd_igtl_waiting_clear (GstNdIgtlWaiting *waiting);
 
+/* Keeps copies of both texts until the next volume. A text that is too long or
+ * one too many is counted and dropped; a later text of @key replaces the
+ * earlier. */
 void gst_nd_igtl_waiting_add (GstNdIgtlWaiting *waiting, const gchar *key,
     const gchar *value);
 

@@ -40,6 +40,7 @@ typedef struct
   GstClockTime last;
 } GstNdIgtlTimes;
 
+/* Forgets all times and the clock of the sender. */
 void gst_nd_igtl_times_reset (GstNdIgtlTimes *times);
 
 /* Takes the times of a volume that nobody gets, for the latency. */

@@ -93,6 +93,7 @@ void gst_nd_igtl_peer_reply (GstNdIgtlPeer *peer, GstNdIgtlUnit *unit);
 /* Sets whether volumes are sent to this peer; TRUE at first. */
 void gst_nd_igtl_peer_set_streaming (GstNdIgtlPeer *peer, gboolean streaming);
 
+/* The address and port as text, which lives as long as the peer. */
 const gchar *gst_nd_igtl_peer_address (const GstNdIgtlPeer *peer);
 
 /* Data that the user of the hub stores with a peer; freed after closed(). */

@@ -62,6 +62,7 @@ typedef struct
   GQueue live;           /* NdMetadata, one volume each, in order of times */
 } GstNdIgtlFields;
 
+/* Frees what is kept. */
 void gst_nd_igtl_fields_clear (GstNdIgtlFields *fields);
 
 /* Forgets the fields of volumes that will not arrive because of a flush. */

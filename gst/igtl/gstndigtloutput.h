@@ -35,6 +35,7 @@ void gst_nd_igtl_output_set_flushing (GstNdIgtlOutput *output,
 /* TRUE if nothing can be sent any more; the error has been posted. */
 gboolean gst_nd_igtl_output_has_failed (GstNdIgtlOutput *output);
 
+/* Sets the fields of `stats` in @stats. Any thread. */
 void gst_nd_igtl_output_get_stats (GstNdIgtlOutput *output,
     GstStructure *stats);
 

@@ -17,6 +17,7 @@ typedef struct
   guint queued; /* units that wait, or are being sent */
 } GstNdIgtlPeerStats;
 
+/* Adds the counts of @stats, except `queued`, to @sum. */
 void gst_nd_igtl_peer_stats_add (GstNdIgtlPeerStats *sum,
     const GstNdIgtlPeerStats *stats);
 void gst_nd_igtl_peer_stats_set (const GstNdIgtlPeerStats *stats,
@@ -73,6 +74,8 @@ void gst_nd_igtl_peer_read (GstNdIgtlPeer *peer);
  * the volumes that wait, the old ones are dropped. */
 void gst_nd_igtl_peer_send (GstNdIgtlPeer *peer, GstNdIgtlUnit *unit);
 
+/* If @ending, the peer gets what waits for it without a limit of its pace.
+ * Thread of the hub. */
 void gst_nd_igtl_peer_set_ending (GstNdIgtlPeer *peer, gboolean ending);
 
 /* Counts volumes that were dropped before they reached the peer. */
@@ -85,6 +88,7 @@ gboolean gst_nd_igtl_peer_is_stalled (GstNdIgtlPeer *peer, gint64 most);
  * in which this side did not read does not count. */
 gboolean gst_nd_igtl_peer_is_slow (GstNdIgtlPeer *peer, gint64 most);
 
+/* Any thread. */
 GstNdIgtlPeerStats gst_nd_igtl_peer_get_stats (GstNdIgtlPeer *peer);
 
 /* The structure of this peer in `clients` of `stats`. */

@@ -31,13 +31,16 @@ void gst_nd_igtl_unit_build (GstNdIgtlUnit *unit, GByteArray *messages,
     const NdIgtlEnvelope *envelope, const GByteArray *content,
     const NdIgtlField *fields, guint n_fields);
 
+/* Any thread. */
 GstNdIgtlUnit *gst_nd_igtl_unit_ref (GstNdIgtlUnit *unit);
 void gst_nd_igtl_unit_unref (GstNdIgtlUnit *unit);
 
+/* TRUE if it carries samples. */
 gboolean gst_nd_igtl_unit_is_volume (const GstNdIgtlUnit *unit);
 /* When it was made, monotonic, us. */
 gint64 gst_nd_igtl_unit_time (const GstNdIgtlUnit *unit);
 
+/* Bytes of the message with its header. */
 gsize gst_nd_igtl_unit_size (const GstNdIgtlUnit *unit);
 
 /* Gets the pieces from byte @at on. Returns their number, at most 3. */

@@ -35,6 +35,7 @@ void gst_nd_temporal_use_settings (GstNdTemporal *self);
 /* Ends the use of the processor. Its memory is freed soon. */
 void gst_nd_temporal_dispose_processor (GstNdTemporal *self);
 
+/* Called by init() of the element. */
 void gst_nd_temporal_builder_init (GstNdTemporal *self);
 
 /* After gst_nd_temporal_builder_stop() has waited. */

@@ -11,6 +11,8 @@
 
 G_BEGIN_DECLS
 
+/* Called by init() and finalize() of the element. clear() waits for the
+ * thread. */
 void gst_nd_temporal_release_init (GstNdTemporal *self);
 void gst_nd_temporal_release_clear (GstNdTemporal *self);
 

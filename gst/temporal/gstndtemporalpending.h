@@ -28,6 +28,7 @@ typedef struct
   gdouble ahead_seconds; /* before it came */
 } GstNdPendingOutput;
 
+/* Called by init() of the element. */
 void gst_nd_temporal_pending_init (GstNdTemporal *self);
 
 /* Ends the thread. Nothing may be pending. */

@@ -70,6 +70,8 @@ typedef struct
   gboolean gap; /* no volume of the window has samples */
 } NdOrderOutput;
 
+/* Begins a stream. @clock and @data must outlive @order, which one thread uses
+ * at a time. */
 void nd_order_init (NdOrder *order, const NdOrderClock *clock, gpointer data);
 
 /* Takes a volume, which has no samples if @gap. */

@@ -33,6 +33,8 @@ typedef struct
   GstPadChainFunction chain; /* that of the base class */
 } GstNdViewRedraw;
 
+/* Puts itself before the chain function of @trans, the base class of the
+ * element. */
 void gst_nd_view_redraw_init (GstNdViewRedraw *redraw, GstBaseTransform *trans);
 void gst_nd_view_redraw_clear (GstNdViewRedraw *redraw);
 

@@ -91,6 +91,7 @@ typedef struct
   gdouble low, high;
 } GstNdViewWindow;
 
+/* The window is unknown until the next volume. */
 void gst_nd_view_window_forget (GstNdViewWindow *window);
 gboolean gst_nd_view_window_is_known (const GstNdViewWindow *window);
 

@@ -32,6 +32,7 @@ typedef struct
   gboolean stopped;       /* the first input takes no more volumes */
 } GstNdViewSecond;
 
+/* Called by init() and finalize() of the element. */
 void gst_nd_view_second_init (GstNdViewSecond *second);
 void gst_nd_view_second_clear (GstNdViewSecond *second);
 
