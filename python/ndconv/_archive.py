@@ -11,7 +11,7 @@ from . import _library as lib
 from ._dask import Dask, load_distributed, start_local, start_slurm, use_client
 from ._filters import Filter
 from ._ledger import Ledger, Report, check_counts
-from ._local import Local
+from ._local import Local, refuse_worker
 from ._planning import Options, Path, Paths, check_value, find_pairs
 from ._recordings import Raw
 
@@ -146,6 +146,7 @@ def run(inputs: Paths, output: Path, *, filter: Filter,
     2 outputs, 2 tasks in ... s, 0 were done before, 0 tried again, 0 failed
     ...
     """
+    refuse_worker()
     check_value("runner", runner, RUNNERS)
     check_counts(workers, retries)
     if client is not None and runner != "dask":

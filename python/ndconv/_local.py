@@ -19,6 +19,17 @@ from ._ledger import Ledger
 
 # Processes that may die one after the other before any has started.
 MAX_DEATHS = 20
+_NAME = "ndconv worker"
+_UNGUARDED = 120    # exit status of a worker whose script calls run()
+_GUARD = ("Processes die as they start: each imports the script. Put its call "
+          "of run() under if __name__ == '__main__':")
+
+
+def refuse_worker() -> None:
+    """Ends a worker that calls run() while it imports the script. Its parent
+    says why."""
+    if multiprocessing.current_process().name.startswith(_NAME):
+        raise SystemExit(_UNGUARDED)
 
 
 def _choose_gpu(number: int) -> None:
@@ -63,7 +74,7 @@ class Worker:
         self.number = number
         self.connection, other = context.Pipe()
         self.process = context.Process(target=_work, args=(other, number),
-                                       daemon=True)
+                                       name=f"{_NAME} {number}", daemon=True)
         with safe_path():
             self.process.start()
         other.close()       # so that the end of the process ends the pipe
@@ -103,10 +114,9 @@ class Local:
                         f"{worker.process.exitcode}")
         elif not worker.ready:
             self.never_ready += 1
-        if self.never_ready > MAX_DEATHS:
-            raise lib.BackendError(
-                "Processes die as they start; a script that calls run() needs "
-                "the guard if __name__ == '__main__':")
+        if (self.never_ready > MAX_DEATHS
+                or worker.process.exitcode == _UNGUARDED):
+            raise lib.BackendError(_GUARD) from None
 
     def _hear(self, worker: Worker) -> None:
         try:

@@ -310,6 +310,24 @@ class Recordings(unittest.TestCase):
             self.read("b.raw", ndconv.Raw((4, 5, 6), "uint16")),
             ndconv.convolve(x, W, method="separable"))
 
+    def test_script_without_guard(self):
+        """One sentence, and not the traceback of each worker."""
+        self.make("a.nii", (2, 3, 4, 5))
+        script = self.folder / "script.py"
+        script.write_text(
+            f"import ndconv\nndconv.run({str(self.folder / 'a.nii')!r}, "
+            f"{str(self.folder / 'b.nii')!r}, filter={W!r}, workers=2)\n")
+        done = subprocess.run([sys.executable, script], capture_output=True,
+                              text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stderr.count("Traceback"), 1, done.stderr)
+        self.assertIn("under if __name__ == '__main__':",
+                      done.stderr.splitlines()[-1])
+        script.write_text("import ndconv\nif __name__ == '__main__':\n    "
+                          + script.read_text().splitlines()[1])
+        subprocess.run([sys.executable, script], timeout=300, check=True)
+        self.assertTrue((self.folder / "b.nii").exists())
+
     def test_planted(self):
         """Links, pipes and folders that somebody else put into the folder."""
         self.make("a.nii", (2, 3, 4, 5))
