@@ -66,7 +66,7 @@ class _Handle:
 
 
 class Recording:
-    """Reads a recording, a volume at a time.
+    """Reads a recording, a volume at a time. `numpy.asarray` reads all of it.
 
     Parameters
     ----------
@@ -189,16 +189,32 @@ class Recording:
         return list(lib.read_texts(lib.nd_recording_reader_get_warnings(
             self._get().pointer)))
 
-    def read(self, volume: int) -> numpy.ndarray:
-        """One volume, counted from 0. In a compressed file those before it are
-        decompressed too, unless they were just read."""
-        data = numpy.empty(self.shape[1:], self.dtype)
-        if volume < 0:
-            raise lib.SettingsError(f"volume is {volume}; it must be 0 or more")
+    def _read_into(self, volume: int, data: numpy.ndarray) -> numpy.ndarray:
         reader = self._get()
         with reader.lock:
             lib.nd_recording_reader_read(reader.pointer, volume,
                                          data.ctypes.data)
+        return data
+
+    def read(self, volume: int) -> numpy.ndarray:
+        """One volume, counted from 0. In a compressed file those before it are
+        decompressed too, unless they were just read."""
+        if volume < 0:
+            raise lib.SettingsError(f"volume is {volume}; it must be 0 or more")
+        return self._read_into(volume, numpy.empty(self.shape[1:], self.dtype))
+
+    def __array__(self, dtype: Any = None,
+                  copy: bool | None = None) -> numpy.ndarray:
+        """All volumes, for `numpy.asarray`."""
+        if copy is False:
+            raise ValueError(f"{self.path} cannot become an array without a "
+                             "copy: its samples are in a file")
+        data = numpy.empty(self.shape, self.dtype if dtype is None else dtype)
+        for volume, part in enumerate(data):
+            if data.dtype == self.dtype:
+                self._read_into(volume, part)
+            else:
+                part[...] = self.read(volume)
         return data
 
 

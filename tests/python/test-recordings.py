@@ -83,6 +83,25 @@ class Recordings(unittest.TestCase):
         with self.assertRaisesRegex(ndconv.SettingsError, "shape"):
             writer.write(np.zeros((1, 2, 4), "u1"))
 
+    def test_as_array(self):
+        """NumPy gets all volumes, also as another type."""
+        for name, dtype, shape in (("a.nii.gz", "int16", (5, 4, 6, 7)),
+                                   ("b.nrrd", "uint8", (2, 4, 6, 7, 3)),
+                                   ("c.nii", "complex64", (3, 4, 6, 7))):
+            x = self.make(name, shape, dtype)
+            with ndconv.Recording(self.folder / name) as recording:
+                for found in (np.asarray(recording), np.array(recording),
+                              recording.__array__(copy=True)):
+                    self.assertEqual(found.dtype, dtype)
+                    np.testing.assert_array_equal(found, x)
+                found = np.asarray(recording, "complex128")
+                self.assertEqual(found.dtype, "complex128")
+                np.testing.assert_array_equal(found, x)
+                with self.assertRaisesRegex(ValueError, "without a copy"):
+                    recording.__array__(copy=False)
+            with self.assertRaisesRegex(ValueError, "is closed"):
+                np.asarray(recording)
+
     def test_numbered(self):
         """Files of a folder, and of a pattern, are one recording."""
         series = self.folder / "series"
