@@ -4,6 +4,7 @@
 #include "filters/band.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "filters/designs.h"
 #include "filters/units.h"
 
@@ -509,10 +510,13 @@ nd_band_fit (const gchar *design, const NdBand *band, NdFit *fits, guint n,
 {
   g_autoptr (GPtrArray) filters =
       g_ptr_array_new_with_free_func ((GDestroyNotify) nd_filter_free);
-  g_autofree Stretched *stretched = g_new (Stretched, n);
+  g_autofree Stretched *stretched =
+      nd_memory_new (n, sizeof (Stretched), error);
   NdBank *bank = NULL;
   gboolean ok;
 
+  if (!stretched)
+    return NULL;
   for (guint i = 0; i < n; i++)
     stretch (band, &fits[i], &stretched[i]);
   ok = nd_fit (fits, n, band->size, &band->weights, error);

@@ -28,6 +28,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 /* The search multiplies the softness by this factor until the errors are small
  * enough, then reduces it by bisection. */
@@ -51,18 +52,18 @@
 
 /* The row of C for a parity. */
 static gdouble *
-make_condition (const NdFitCondition *condition, guint parity,
-    const gsize n[ND_AXES])
+make_condition (const NdGrid *grid, const NdFitCondition *condition,
+    guint parity, const gsize n[ND_AXES])
 {
   gdouble factor =
       __builtin_popcount (parity) % 2 ? condition->odd : condition->even;
   gsize count = nd_sizes_product (n);
-  gdouble *row = g_new0 (gdouble, count);
+  gdouble *row = nd_grid_allocate (grid, count);
   gboolean slope = FALSE;
 
   for (guint a = 0; a < ND_AXES; a++)
     slope = slope || condition->slope[a] != 0;
-  for (gsize i = 0; i < count && factor != 0; i++) {
+  for (gsize i = 0; i < count && factor != 0 && row; i++) {
     gsize at[ND_AXES];
 
     nd_sizes_split (i, n, at);
@@ -79,26 +80,32 @@ make_condition (const NdFitCondition *condition, guint parity,
   return row;
 }
 
-/* Computes c0 and Z of one parity of one filter. */
+/* Computes c0 and Z of one parity of one filter, unless the grid is stopped. */
 static void
 solve_component (const NdGrid *grid, guint parity, const gsize n[ND_AXES],
     const gdouble *factor, const NdFit *fit, NdParityComponent *component)
 {
-  g_autofree gdouble *weighted = g_new (gdouble, grid->points);
+  g_autofree gdouble *weighted = nd_grid_allocate (grid, grid->points);
   gdouble *table[ND_AXES];
   gsize count = nd_sizes_product (n);
 
-  for (gsize i = 0; i < grid->points; i++)
+  for (gsize i = 0; weighted && i < grid->points; i++)
     weighted[i] = grid->w2[i] * component->ideal[i];
   nd_parity_make_tables (grid, parity, n, table);
-  component->solution = nd_sizes_transform (weighted, grid->m, n, table, FALSE);
+  component->solution =
+      nd_grid_transform (grid, weighted, grid->m, n, table, FALSE);
   nd_parity_free_tables (table);
+  if (!component->solution)
+    return;
   nd_cholesky_solve (factor, count, component->solution);
-  for (guint j = 0; j < fit->n_conditions && !nd_is_cancelled (grid->cancelled);
-       j++) {
-    component->condition[j] = make_condition (&fit->conditions[j], parity, n);
-    component->relief[j] =
-        g_memdup2 (component->condition[j], count * sizeof (gdouble));
+  for (guint j = 0; j < fit->n_conditions; j++) {
+    component->condition[j] =
+        make_condition (grid, &fit->conditions[j], parity, n);
+    component->relief[j] = nd_grid_allocate (grid, count);
+    if (nd_grid_is_stopped (grid))
+      return;
+    memcpy (component->relief[j], component->condition[j],
+        count * sizeof (gdouble));
     nd_cholesky_solve (factor, count, component->relief[j]);
   }
 }
@@ -197,8 +204,7 @@ try_relaxation (const NdGrid *grid, const NdFit *fit,
   NdComponentError sum = { 0 };
 
   solve_conditions (grid, fit, components, power, relaxation, y);
-  for (guint p = 0; p < ND_PARITIES && !nd_is_cancelled (grid->cancelled);
-       p++) {
+  for (guint p = 0; p < ND_PARITIES && !nd_grid_is_stopped (grid); p++) {
     g_autofree gdouble *c = NULL;
     NdComponentError error;
 
@@ -306,9 +312,9 @@ fit_finish (const NdGrid *grid, NdFit *fit,
   fit->truncation_error.total =
       sqrt ((truncation.varying + truncation.constant) / power);
 
-  fit->even = g_new0 (gdouble, nd_sizes_product (size));
-  fit->odd = g_new0 (gdouble, nd_sizes_product (size));
-  for (guint p = 0; p < ND_PARITIES; p++) {
+  fit->even = nd_grid_allocate (grid, nd_sizes_product (size));
+  fit->odd = nd_grid_allocate (grid, nd_sizes_product (size));
+  for (guint p = 0; p < ND_PARITIES && !nd_grid_is_stopped (grid); p++) {
     g_autofree gdouble *c = nd_parity_component_combine (&components[p], grid,
         p, y, fit->n_conditions);
 
@@ -369,6 +375,8 @@ solve_parity (Task *task, guint parity)
       continue;
     if (!factor) {
       factor = nd_parity_matrix (&task->grid, parity, n, task->localization);
+      if (!factor)
+        return;
       if (!nd_cholesky_factor (factor, nd_sizes_product (n),
               task->grid.cancelled)) {
         atomic_store (&task->failed, TRUE);
@@ -385,7 +393,8 @@ solve_parities (gpointer data)
   Task *task = data;
   guint parity;
 
-  while ((parity = atomic_fetch_add (&task->next, 1)) < ND_PARITIES)
+  while ((parity = atomic_fetch_add (&task->next, 1)) < ND_PARITIES
+      && !nd_grid_is_stopped (&task->grid))
     solve_parity (task, parity);
   return NULL;
 }
@@ -435,21 +444,26 @@ nd_fit (NdFit *fits, guint n_fits, const gsize size[ND_AXES],
     .localization = weights->localization, .fits = fits, .n_fits = n_fits
   };
   gboolean useful = TRUE;
+  atomic_size_t missing = 0;
 
   if (!fit_check_size (size, error))
     return FALSE;
-  nd_grid_init (&task.grid, size, weights);
-  task.components = g_new0 (NdParityComponent, n_fits * ND_PARITIES);
-  for (guint f = 0; f < n_fits; f++) {
-    nd_parity_components_init (task.components + f * ND_PARITIES, &task.grid,
-        &fits[f]);
-    useful =
-        useful && lets_through (&task.grid, task.components + f * ND_PARITIES);
+  task.components =
+      nd_memory_new (n_fits * ND_PARITIES, sizeof (NdParityComponent), error);
+  if (!task.components)
+    return FALSE;
+  if (nd_grid_init (&task.grid, size, weights, &missing)) {
+    for (guint f = 0; f < n_fits && useful; f++) {
+      NdParityComponent *components = task.components + f * ND_PARITIES;
+
+      useful = nd_parity_components_init (components, &task.grid, &fits[f])
+          && lets_through (&task.grid, components);
+    }
+    if (useful)
+      fit_solve (&task);
   }
-  if (useful)
-    fit_solve (&task);
-  for (guint f = 0; f < n_fits && useful && !task.failed
-       && !nd_is_cancelled (weights->cancelled);
+  for (guint f = 0;
+       f < n_fits && useful && !task.failed && !nd_grid_is_stopped (&task.grid);
        f++) {
     fit_finish (&task.grid, &fits[f], task.components + f * ND_PARITIES, size);
     useful = fits[f].error.varying < USELESS;
@@ -460,6 +474,10 @@ nd_fit (NdFit *fits, guint n_fits, const gsize size[ND_AXES],
   nd_grid_clear (&task.grid);
   if (nd_set_error_if_cancelled (weights->cancelled, error))
     return FALSE;
+  if (missing > 0) {
+    nd_memory_set_error (error, missing);
+    return FALSE;
+  }
   if (task.failed)
     g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
         "the fit has no solution in double precision: snr is %g and spectrum "

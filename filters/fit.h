@@ -82,7 +82,7 @@ typedef struct
 
 /* Fits @n filters of one @size, which is odd along every axis. All filters
  * share one factorization. ND_ERROR_SETTINGS if a size is even, if all sizes
- * are 1, or if the filter is too large; ND_ERROR_CANCELLED. */
+ * are 1, or if the filter is too large; ND_ERROR_CANCELLED, ND_ERROR_MEMORY. */
 gboolean nd_fit (NdFit *fits, guint n, const gsize size[ND_AXES],
     const NdFitWeights *weights, GError **error);
 

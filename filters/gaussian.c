@@ -23,6 +23,7 @@
 #include "filters/designs.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "filters/band.h"
 #include "filters/units.h"
 
@@ -89,13 +90,15 @@ position (gsize i, gsize size)
 
 /* exp (-x^2 / 2 sigma^2), scaled to sum 1. The caller frees it. */
 static gdouble *
-gaussian_factor (gdouble sigma, gsize size)
+gaussian_factor (gdouble sigma, gsize size, GError **error)
 {
-  gdouble *factor = g_new (gdouble, size);
+  gdouble *factor = nd_memory_new (size, sizeof (gdouble), error);
   /* Relative to the middle sample, so that not all samples underflow if sigma
    * is tiny. */
   gdouble middle = position (size / 2, size), sum = 0;
 
+  if (!factor)
+    return NULL;
   for (gsize i = 0; i < size; i++) {
     gdouble x = position (i, size);
 
@@ -112,15 +115,15 @@ new_gaussian (const gchar *design, const gdouble sigma[ND_AXES],
     const gsize size[ND_AXES], GError **error)
 {
   gdouble *factors[ND_AXES] = { NULL };
-  NdFilter *filter;
+  NdFilter *filter = NULL;
+  gboolean ok;
 
-  if (!nd_design_check_size (size, error))
-    return NULL;
-  for (guint a = 0; a < ND_AXES; a++) {
-    if (size[a] > 1)
-      factors[a] = gaussian_factor (sigma[a], size[a]);
-  }
-  filter = nd_design_new_product (design, size, factors, error);
+  ok = nd_design_check_size (size, error);
+  for (guint a = 0; a < ND_AXES && ok; a++)
+    ok = size[a] == 1
+        || (factors[a] = gaussian_factor (sigma[a], size[a], error));
+  if (ok)
+    filter = nd_design_new_product (design, size, factors, error);
   for (guint a = 0; a < ND_AXES; a++)
     g_free (factors[a]);
   return filter;
@@ -295,12 +298,16 @@ hermite (guint n, gdouble x)
 }
 
 static gdouble *
-make_factor (guint order, gdouble sigma, gdouble scale, gsize size)
+make_factor (guint order, gdouble sigma, gdouble scale, gsize size,
+    GError **error)
 {
-  g_autofree gdouble *gaussian = gaussian_factor (sigma, size);
-  gdouble *factor = g_new (gdouble, size);
-  gdouble sum = 0;
+  g_autofree gdouble *gaussian = gaussian_factor (sigma, size, error);
+  gdouble *factor = NULL, sum = 0;
 
+  if (gaussian)
+    factor = nd_memory_new (size, sizeof (gdouble), error);
+  if (!factor)
+    return NULL;
   for (gsize i = 0; i < size; i++) {
     gdouble x = ((gdouble) i - (gdouble) (size - 1) / 2) / sigma;
 
@@ -336,7 +343,8 @@ nd_design_gaussian_derivative (const NdParameters *parameters,
   gdouble sigma[ND_AXES], scale[ND_AXES] = { 0 };
   gsize size[ND_AXES];
   guint order[ND_AXES];
-  NdFilter *filter;
+  NdFilter *filter = NULL;
+  gboolean ok;
 
   if (!gaussian_read_orders (parameters, axes, order, error)
       || !read_gaussian (parameters, axes, sigma, size, error))
@@ -354,14 +362,14 @@ nd_design_gaussian_derivative (const NdParameters *parameters,
             || !nd_units_get_scale (axes, a, &scale[a], error)))
       return NULL;
   }
-  if (!nd_design_check_size (size, error))
-    return NULL;
-  for (guint a = 0; a < ND_AXES; a++) {
-    if (size[a] > 1)
-      factors[a] = make_factor (order[a], sigma[a], order[a] > 0 ? scale[a] : 1,
-          size[a]);
-  }
-  filter = nd_design_new_product ("gaussian-derivative", size, factors, error);
+  ok = nd_design_check_size (size, error);
+  for (guint a = 0; a < ND_AXES && ok; a++)
+    ok = size[a] == 1
+        || (factors[a] = make_factor (order[a], sigma[a],
+                order[a] > 0 ? scale[a] : 1, size[a], error));
+  if (ok)
+    filter =
+        nd_design_new_product ("gaussian-derivative", size, factors, error);
   for (guint a = 0; a < ND_AXES; a++)
     g_free (factors[a]);
   return filter;

@@ -22,6 +22,7 @@
 #include "filters/designs.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "filters/band.h"
 #include "filters/directions.h"
 
@@ -80,9 +81,11 @@ static NdBank *
 monomial_design (const gchar *name, const NdBand *band,
     const Monomial *monomials, guint n, gdouble sign, GError **error)
 {
-  g_autofree NdFit *fits = g_new0 (NdFit, n);
+  g_autofree NdFit *fits = nd_memory_new (n, sizeof (NdFit), error);
   NdBank *bank;
 
+  if (!fits)
+    return NULL;
   for (guint i = 0; i < n; i++) {
     fits[i].ideal = monomial_respond;
     fits[i].data = &monomials[i];

@@ -20,6 +20,7 @@
 #include "filters/onesided.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "filters/band.h"
 #include "filters/designs.h"
 #include "filters/fit.h"
@@ -274,12 +275,12 @@ weight (gdouble u, gdouble snr)
 
 /* r (first), r (first + 1), ... */
 static gdouble *
-one_sided_correlate (const Fit *fit, gdouble first, gsize n)
+one_sided_correlate (const Fit *fit, gdouble first, gsize n, GError **error)
 {
   const gsize points = FREQUENCIES + 2 * (fit->n_old + fit->n_new);
-  gdouble *r = g_new0 (gdouble, n);
+  gdouble *r = nd_memory_new (n, sizeof (gdouble), error);
 
-  for (gsize i = 0; i < points && !nd_is_cancelled (fit->cancelled); i++) {
+  for (gsize i = 0; r && i < points && !nd_is_cancelled (fit->cancelled); i++) {
     const gdouble u = G_PI * (i + 0.5) / points;
     const gdouble w = weight (u, fit->snr) / points;
 
@@ -299,26 +300,35 @@ one_sided_sum (const gdouble *values, gsize n)
   return total;
 }
 
-/* Computes P. FALSE if that is cancelled. */
+/* Computes P. */
 static gboolean
-one_sided_solve (Fit *fit)
+one_sided_solve (Fit *fit, GError **error)
 {
-  const gsize n = fit->n_new, m = fit->n_old;
-  g_autofree gdouble *factor = g_new0 (gdouble, n * n);
-  g_autofree gdouble *relief = g_new (gdouble, n);
-  g_autofree gdouble *column = g_new (gdouble, n);
+  const gsize n = fit->n_new, m = fit->n_old, bytes = sizeof (gdouble);
+  g_autofree gdouble *factor = nd_memory_new (n, n * bytes, error);
+  g_autofree gdouble *columns = NULL;
+  gdouble *relief, *column;
 
-  fit->inner = one_sided_correlate (fit, 0, MAX (n, m));
-  fit->cross = one_sided_correlate (fit,
-      fit->high - fit->lag - (gdouble) (m - 1), n + m - 1);
-  fit->map = g_new (gdouble, n * m);
+  if (!factor || !(columns = nd_memory_new (n, 2 * bytes, error))
+      || !(fit->inner = one_sided_correlate (fit, 0, MAX (n, m), error))
+      || !(fit->cross = one_sided_correlate (fit,
+               fit->high - fit->lag - (gdouble) (m - 1), n + m - 1, error))
+      || !(fit->map = nd_memory_new (n, m * bytes, error)))
+    return FALSE;
+  relief = columns;
+  column = columns + n;
   for (gsize i = 0; i < n; i++) {
     relief[i] = 1;
     for (gsize j = 0; j <= i; j++)
       factor[i * n + j] = fit->inner[i - j];
   }
-  if (!nd_cholesky_factor (factor, n, fit->cancelled))
+  if (!nd_cholesky_factor (factor, n, fit->cancelled)) {
+    if (!nd_set_error_if_cancelled (fit->cancelled, error))
+      g_set_error (error, ND_ERROR, ND_ERROR_SETTINGS,
+          "lag has no solution in double precision; lag-snr is %g, give less",
+          fit->snr);
     return FALSE;
+  }
   nd_cholesky_solve (factor, n, relief);
   for (gsize a = 0; a < m && !nd_is_cancelled (fit->cancelled); a++) {
     gdouble missing;
@@ -330,7 +340,7 @@ one_sided_solve (Fit *fit)
     for (gsize j = 0; j < n; j++)
       fit->map[j * m + a] = column[j] + missing * relief[j];
   }
-  return !nd_is_cancelled (fit->cancelled);
+  return !nd_set_error_if_cancelled (fit->cancelled, error);
 }
 
 /* The squared error of a line @g for a line @f, and of 0. */
@@ -382,14 +392,19 @@ map_line (const Fit *fit, const gdouble *f, gdouble *g)
   }
 }
 
-static void
-map_lines (const Fit *fit, const NdFilter *filter, NdFilter *fitted)
+/* FALSE without memory. */
+static gboolean
+map_lines (const Fit *fit, const NdFilter *filter, NdFilter *fitted,
+    GError **memory_error)
 {
   const gsize lines = nd_filter_count (filter) / fit->n_old;
-  g_autofree gdouble *f = g_new (gdouble, fit->n_old);
-  g_autofree gdouble *g = g_new (gdouble, fit->n_new);
-  gdouble error = 0, cut_error = 0, power = 0, ignored = 0;
+  g_autofree gdouble *f =
+      nd_memory_new (fit->n_old + fit->n_new, sizeof (gdouble), memory_error);
+  gdouble error = 0, cut_error = 0, power = 0, ignored = 0, *g;
 
+  if (!f)
+    return FALSE;
+  g = f + fit->n_old;
   for (gsize i = 0; i < lines && !nd_is_cancelled (fit->cancelled); i++) {
     for (gsize m = 0; m < fit->n_old; m++)
       f[m] = filter->coefficients[m * lines + i];
@@ -404,6 +419,7 @@ map_lines (const Fit *fit, const NdFilter *filter, NdFilter *fitted)
       power > 0 ? sqrt (error / power) : 0;
   fitted->truncation_error.total = fitted->truncation_error.varying =
       power > 0 ? sqrt (cut_error / power) : 0;
+  return TRUE;
 }
 
 static NdFilter *
@@ -413,6 +429,7 @@ minimize (const NdFilter *filter, gdouble lag, gdouble snr,
   gint low[ND_AXES], high[ND_AXES];
   gsize size[ND_AXES];
   NdFilter *fitted = NULL;
+  gboolean ok = FALSE;
   Fit fit = { .n_old = filter->size[ND_AXIS_T],
     .lag = lag,
     .snr = snr,
@@ -432,15 +449,18 @@ minimize (const NdFilter *filter, gdouble lag, gdouble snr,
     return NULL;
   }
   fitted = nd_design_new_filter (filter->name, size, error);
-  if (fitted && one_sided_solve (&fit))
-    map_lines (&fit, filter, fitted);
+  if (fitted)
+    ok = one_sided_solve (&fit, error)
+        && map_lines (&fit, filter, fitted, error);
   g_free (fit.inner);
   g_free (fit.cross);
   g_free (fit.map);
-  if (fitted && nd_set_error_if_cancelled (cancelled, error))
-    g_clear_pointer (&fitted, nd_filter_free);
-  if (!fitted)
+  if (ok && nd_set_error_if_cancelled (cancelled, error))
+    ok = FALSE;
+  if (!ok) {
+    nd_filter_free (fitted);
     return NULL;
+  }
   for (guint a = 0; a < ND_AXES; a++)
     fitted->origin[a] = filter->origin[a];
   fitted->center_frequency = filter->center_frequency;

@@ -4,8 +4,10 @@
 #include "filters/parity.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 
 #include <math.h>
+#include <string.h>
 
 /* By the number of axes: enough for a narrow band at little cost. */
 static const gsize least_frequencies[ND_AXES + 1] = { 1, 128, 48, 24, 16 };
@@ -26,23 +28,42 @@ nd_sizes_split (gsize index, const gsize n[ND_AXES], gsize at[ND_AXES])
 }
 
 gdouble *
-nd_sizes_transform (const gdouble *in, const gsize n[ND_AXES],
-    const gsize to[ND_AXES], gdouble *const table[ND_AXES], gboolean transposed)
+nd_grid_allocate (const NdGrid *grid, gsize n)
 {
-  gdouble *now = g_memdup2 (in, nd_sizes_product (n) * sizeof (gdouble));
+  gdouble *memory = g_try_new0 (gdouble, n);
+
+  if (!memory)
+    atomic_store (grid->missing, nd_size_mul (n, sizeof (gdouble), 1));
+  return memory;
+}
+
+gboolean
+nd_grid_is_stopped (const NdGrid *grid)
+{
+  return nd_is_cancelled (grid->cancelled) || atomic_load (grid->missing) > 0;
+}
+
+gdouble *
+nd_grid_transform (const NdGrid *grid, const gdouble *in,
+    const gsize n[ND_AXES], const gsize to[ND_AXES],
+    gdouble *const table[ND_AXES], gboolean transposed)
+{
+  const gdouble *before = in;
+  gdouble *now = NULL;
   gsize inner = 1, outer = nd_sizes_product (n);
 
   for (guint a = 0; a < ND_AXES; a++) {
-    gdouble *next;
+    gdouble *next = NULL;
 
     outer /= n[a];
-    next = g_new0 (gdouble, inner * to[a] * outer);
-    for (gsize o = 0; o < outer; o++) {
+    if (before && table[a])
+      next = nd_grid_allocate (grid, inner * to[a] * outer);
+    for (gsize o = 0; next && o < outer; o++) {
       for (gsize i = 0; i < to[a]; i++) {
         gdouble *sum = next + (o * to[a] + i) * inner;
 
         for (gsize j = 0; j < n[a]; j++) {
-          const gdouble *from = now + (o * n[a] + j) * inner;
+          const gdouble *from = before + (o * n[a] + j) * inner;
           gdouble factor = table[a][transposed ? j * to[a] + i : i * n[a] + j];
 
           for (gsize k = 0; k < inner; k++)
@@ -51,7 +72,7 @@ nd_sizes_transform (const gdouble *in, const gsize n[ND_AXES],
       }
     }
     g_free (now);
-    now = next;
+    before = now = next;
     inner *= to[a];
   }
   return now;
@@ -67,8 +88,8 @@ nd_parity_free_tables (gdouble *table[ND_AXES])
 static void
 make_weights (NdGrid *grid, const NdFitWeights *weights)
 {
-  grid->w2 = g_new (gdouble, grid->points);
-  for (gsize i = 0; i < grid->points; i++) {
+  grid->w2 = nd_grid_allocate (grid, grid->points);
+  for (gsize i = 0; grid->w2 && i < grid->points; i++) {
     gdouble squared = 0, signal = 1, w;
     gsize at[ND_AXES];
 
@@ -93,35 +114,38 @@ make_lags (NdGrid *grid)
 
   for (guint a = 0; a < ND_AXES; a++) {
     n[a] = 2 * grid->h[a] + 1;
-    table[a] = g_new (gdouble, n[a] * grid->m[a]);
-    for (gsize l = 0; l < n[a]; l++)
+    table[a] = nd_grid_allocate (grid, n[a] * grid->m[a]);
+    for (gsize l = 0; table[a] && l < n[a]; l++)
       for (gsize j = 0; j < grid->m[a]; j++)
         table[a][l * grid->m[a] + j] = cos (l * grid->u[a][j]);
   }
-  grid->lags = nd_sizes_transform (grid->w2, grid->m, n, table, FALSE);
+  grid->lags = nd_grid_transform (grid, grid->w2, grid->m, n, table, FALSE);
   nd_parity_free_tables (table);
 }
 
-void
+gboolean
 nd_grid_init (NdGrid *grid, const gsize size[ND_AXES],
-    const NdFitWeights *weights)
+    const NdFitWeights *weights, atomic_size_t *missing)
 {
   guint axes = 0;
 
-  *grid = (NdGrid){ .cancelled = weights->cancelled };
+  *grid = (NdGrid){ .cancelled = weights->cancelled, .missing = missing };
   for (guint a = 0; a < ND_AXES; a++)
     axes += size[a] > 1;
   for (guint a = 0; a < ND_AXES; a++) {
     grid->h[a] = size[a] / 2;
     grid->m[a] =
         size[a] == 1 ? 1 : MAX (least_frequencies[axes], 3 * (grid->h[a] + 1));
-    grid->u[a] = g_new0 (gdouble, grid->m[a]);
+    grid->u[a] = nd_grid_allocate (grid, grid->m[a]);
+    if (!grid->u[a])
+      return FALSE;
     for (gsize j = 0; j < grid->m[a] && size[a] > 1; j++)
       grid->u[a][j] = G_PI * (j + 0.5) / grid->m[a];
   }
   grid->points = nd_sizes_product (grid->m);
   make_weights (grid, weights);
   make_lags (grid);
+  return grid->lags != NULL;
 }
 
 void
@@ -178,8 +202,8 @@ nd_parity_make_tables (const NdGrid *grid, guint parity, const gsize n[ND_AXES],
     gdouble *table[ND_AXES])
 {
   for (guint a = 0; a < ND_AXES; a++) {
-    table[a] = g_new (gdouble, n[a] * grid->m[a]);
-    for (gsize k = 0; k < n[a]; k++)
+    table[a] = nd_grid_allocate (grid, n[a] * grid->m[a]);
+    for (gsize k = 0; table[a] && k < n[a]; k++)
       for (gsize j = 0; j < grid->m[a]; j++)
         table[a][k * grid->m[a] + j] =
             nd_parity_phi (parity, a, k, grid->u[a][j]);
@@ -232,9 +256,9 @@ nd_parity_matrix (const NdGrid *grid, guint parity, const gsize n[ND_AXES],
     gdouble localization)
 {
   gsize count = nd_sizes_product (n);
-  gdouble *matrix = g_new (gdouble, count * count);
+  gdouble *matrix = nd_grid_allocate (grid, count * count);
 
-  for (gsize i = 0; i < count && !nd_is_cancelled (grid->cancelled); i++) {
+  for (gsize i = 0; i < count && !nd_grid_is_stopped (grid); i++) {
     gdouble distance = 0;
     gsize at[ND_AXES];
 
@@ -269,7 +293,7 @@ nd_parity_matrix (const NdGrid *grid, guint parity, const gsize n[ND_AXES],
 
 /* A Hadamard transform over the signs of the frequencies separates the
  * parities. */
-void
+gboolean
 nd_parity_components_init (NdParityComponent components[ND_PARITIES],
     const NdGrid *grid, const NdFit *fit)
 {
@@ -278,9 +302,11 @@ nd_parity_components_init (NdParityComponent components[ND_PARITIES],
 
   for (guint a = 0; a < ND_AXES; a++)
     axes |= grid->h[a] > 0 ? 1 << a : 0;
-  for (guint p = 0; p < ND_PARITIES; p++)
-    components[p].ideal =
-        (p & ~axes) == 0 ? g_new0 (gdouble, grid->points) : NULL;
+  for (guint p = 0; p < ND_PARITIES; p++) {
+    if ((p & ~axes) == 0
+        && !(components[p].ideal = nd_grid_allocate (grid, grid->points)))
+      return FALSE;
+  }
   components[0].constant = fit->ideal (zero, fit->data);
   for (gsize i = 0; i < grid->points; i++) {
     gdouble value[ND_PARITIES] = { 0 };
@@ -315,6 +341,7 @@ nd_parity_components_init (NdParityComponent components[ND_PARITIES],
         components[p].ideal[i] = value[p];
     }
   }
+  return TRUE;
 }
 
 void
@@ -369,7 +396,10 @@ nd_parity_component_combine (const NdParityComponent *component,
     return NULL;
   nd_parity_unknowns (grid, parity, n);
   count = nd_sizes_product (n);
-  c = g_memdup2 (component->solution, count * sizeof (gdouble));
+  c = nd_grid_allocate (grid, count);
+  if (!c)
+    return NULL;
+  memcpy (c, component->solution, count * sizeof (gdouble));
   for (guint j = 0; j < conditions; j++)
     for (gsize i = 0; i < count; i++)
       c[i] += y[j] * component->relief[j][i];
@@ -409,8 +439,10 @@ nd_parity_component_error (const NdParityComponent *component,
     return error;
   }
   nd_parity_make_tables (grid, parity, n, table);
-  response = nd_sizes_transform (c, n, grid->m, table, TRUE);
+  response = nd_grid_transform (grid, c, n, grid->m, table, TRUE);
   nd_parity_free_tables (table);
+  if (!response)
+    return error;
   for (gsize i = 0; i < grid->points; i++)
     response[i] -= component->ideal[i];
   error.varying = energy (grid, response);
@@ -430,9 +462,9 @@ nd_parity_component_truncation_error (const NdParityComponent *component,
   if (!nd_parity_unknowns (grid, parity, n))
     return nd_parity_component_error (component, grid, parity, NULL);
   nd_parity_make_tables (grid, parity, n, table);
-  c = nd_sizes_transform (component->ideal, grid->m, n, table, FALSE);
+  c = nd_grid_transform (grid, component->ideal, grid->m, n, table, FALSE);
   nd_parity_free_tables (table);
-  for (gsize i = 0; i < nd_sizes_product (n); i++) {
+  for (gsize i = 0; c && i < nd_sizes_product (n); i++) {
     gsize at[ND_AXES];
 
     nd_sizes_split (i, n, at);

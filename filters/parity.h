@@ -15,6 +15,8 @@
 
 #include "filters/fit.h"
 
+#include <stdatomic.h>
+
 G_BEGIN_DECLS
 
 #define ND_PARITIES (1 << ND_AXES)
@@ -28,17 +30,25 @@ typedef struct
   gsize m[ND_AXES]; /* frequencies of the orthant */
   gsize points;     /* their product */
   gdouble *u[ND_AXES];
-  gdouble *w2;           /* W^2, of all points */
-  gdouble total;         /* its sum */
-  gdouble *lags;         /* sum_u W^2 prod_a cos (u_a l_a) */
-  const gint *cancelled; /* core/error.h: results are undefined then */
+  gdouble *w2;            /* W^2, of all points */
+  gdouble total;          /* its sum */
+  gdouble *lags;          /* sum_u W^2 prod_a cos (u_a l_a) */
+  const gint *cancelled;  /* core/error.h: results are undefined then */
+  atomic_size_t *missing; /* bytes that could not be allocated: the same */
 } NdGrid;
 
 /* Allocates the arrays of @grid, which nd_grid_clear() frees, and fills them
- * for a filter of @size. */
-void nd_grid_init (NdGrid *grid, const gsize size[ND_AXES],
-    const NdFitWeights *weights);
+ * for a filter of @size. FALSE without memory. */
+gboolean nd_grid_init (NdGrid *grid, const gsize size[ND_AXES],
+    const NdFitWeights *weights, atomic_size_t *missing);
 void nd_grid_clear (NdGrid *grid);
+
+/* @n zeros, which the caller frees. Without memory: NULL, and the grid is
+ * stopped. Any thread. */
+gdouble *nd_grid_allocate (const NdGrid *grid, gsize n);
+
+/* Whether the design is cancelled or has no memory. */
+gboolean nd_grid_is_stopped (const NdGrid *grid);
 
 /* The product of all @n. */
 gsize nd_sizes_product (const gsize n[ND_AXES]);
@@ -48,10 +58,10 @@ void nd_sizes_split (gsize index, const gsize n[ND_AXES], gsize at[ND_AXES]);
 
 /* Multiplies an array of sizes @n by table[a] along each axis; the result has
  * sizes @to. table[a] has to[a] rows of n[a] numbers; if @transposed, n[a] rows
- * of to[a] numbers. */
-gdouble *nd_sizes_transform (const gdouble *in, const gsize n[ND_AXES],
-    const gsize to[ND_AXES], gdouble *const table[ND_AXES],
-    gboolean transposed);
+ * of to[a] numbers. NULL without memory, also that of @in or a table. */
+gdouble *nd_grid_transform (const NdGrid *grid, const gdouble *in,
+    const gsize n[ND_AXES], const gsize to[ND_AXES],
+    gdouble *const table[ND_AXES], gboolean transposed);
 
 /* Whether the functions of @parity are odd along @axis. */
 gboolean nd_parity_is_odd (guint parity, guint axis);
@@ -71,7 +81,7 @@ gdouble nd_parity_multiplicity (guint parity, const gsize at[ND_AXES]);
 gdouble nd_parity_phi (guint parity, guint axis, gsize k, gdouble u);
 gdouble nd_parity_phi_slope (guint parity, guint axis, gsize k, gdouble u);
 
-/* Tables of phi for nd_sizes_transform(), from frequencies to unknowns; with
+/* Tables of phi for nd_grid_transform(), from frequencies to unknowns; with
  * @transposed, from unknowns to frequencies. @n comes from
  * nd_parity_unknowns(). */
 void nd_parity_make_tables (const NdGrid *grid, guint parity,
@@ -79,7 +89,7 @@ void nd_parity_make_tables (const NdGrid *grid, guint parity,
 void nd_parity_free_tables (gdouble *table[ND_AXES]);
 
 /* The lower triangle of the matrix of the equations: sum_u W^2 phi_i phi_j,
- * plus the spatial weights on the diagonal. */
+ * plus the spatial weights on the diagonal. NULL without memory. */
 gdouble *nd_parity_matrix (const NdGrid *grid, guint parity,
     const gsize n[ND_AXES], gdouble localization);
 
@@ -105,8 +115,8 @@ typedef struct
   gdouble constant; /* for the mean of the input */
 } NdComponentError;
 
-/* Splits the ideal response of @fit into its parities. */
-void nd_parity_components_init (NdParityComponent components[ND_PARITIES],
+/* Splits the ideal response of @fit into its parities. FALSE without memory. */
+gboolean nd_parity_components_init (NdParityComponent components[ND_PARITIES],
     const NdGrid *grid, const NdFit *fit);
 void nd_parity_components_clear (NdParityComponent components[ND_PARITIES]);
 
@@ -118,7 +128,8 @@ gboolean nd_parity_component_is_empty (const NdParityComponent *component,
 gdouble nd_parity_component_energy (const NdParityComponent *component,
     const NdGrid *grid);
 
-/* c0 + Z y, which the caller frees; NULL if there is no solution. */
+/* c0 + Z y, which the caller frees; NULL if there is no solution, or without
+ * memory. */
 gdouble *nd_parity_component_combine (const NdParityComponent *component,
     const NdGrid *grid, guint parity, const gdouble *y, guint conditions);
 

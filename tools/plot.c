@@ -4,6 +4,7 @@
 #include "tools/plot.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "filters/characteristics.h"
 #include "tools/pngfile.h"
 
@@ -30,6 +31,7 @@ typedef struct
 typedef struct
 {
   guint8 *pixels; /* red, green, blue */
+  gboolean short_of_memory;
   guint width, height;
   guint x, y; /* of the current panel */
 } Drawing;
@@ -196,7 +198,7 @@ plot_project (const NdFilter *filter, guint across, guint down)
   size[across] = filter->size[across];
   size[down] = filter->size[down];
   plane = nd_filter_new (filter->name, size);
-  for (gsize i = 0; i < count; i++) {
+  for (gsize i = 0; plane && i < count; i++) {
     gsize at[ND_AXES], rest = i;
 
     for (guint a = 0; a < ND_AXES; a++) {
@@ -228,6 +230,10 @@ draw_response (Drawing *drawing, const Subject *subject, guint across,
       ? plot_project (subject->imaginary, across, down)
       : NULL;
 
+  if (!real || (subject->imaginary && !imaginary)) {
+    drawing->short_of_memory = TRUE;
+    return;
+  }
   write_plane (drawing, "|F|", across, down);
   write_axis (drawing, TRUE, 0);
   write_axis (drawing, FALSE, 0);
@@ -366,9 +372,17 @@ nd_filter_plot (const NdBank *bank, const gchar *path, GError **error)
       GAP + (LEFT + PANEL + GAP) * (1 + planes * (bank->is_complex ? 3 : 2));
   drawing.height = GAP + (PANEL + LABEL + BELOW) * nd_bank_responses (bank);
   drawing.pixels = pixels =
-      g_malloc ((gsize) 3 * drawing.width * drawing.height);
+      nd_memory_new (drawing.height, (gsize) 3 * drawing.width, error);
+  if (!pixels)
+    return FALSE;
   memset (pixels, 128, (gsize) 3 * drawing.width * drawing.height);
   plot_draw (&drawing, bank);
+  if (drawing.short_of_memory) {
+    g_set_error (error, ND_ERROR, ND_ERROR_MEMORY,
+        "Not enough memory to plot the filter; \"ndconv-filter response FILTER "
+        "> FILE.csv\" writes numbers");
+    return FALSE;
+  }
 
   image.width = drawing.width;
   image.height = drawing.height;
