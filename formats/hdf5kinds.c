@@ -3,6 +3,8 @@
  */
 #include "formats/hdf5kinds.h"
 
+#include "formats/axes.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,26 +155,6 @@ hdf5_kinds_unit_factor (const gchar *unit)
   return 0;
 }
 
-/* Spacing and origin in mm, with the axes that ITK gives to an image without
- * directions. */
-static void
-hdf5_kinds_set_geometry (NdHeader *header, const gdouble spacing[3],
-    const gdouble origin[3])
-{
-  NdGeometry *geometry = &header->recording.geometry;
-
-  for (guint a = 0; a < 3; a++) {
-    const gdouble sign = a < 2 ? -1 : 1;
-
-    if (!(spacing[a] > 0 && isfinite (spacing[a]) && isfinite (origin[a])))
-      return;
-    geometry->spacing[a] = spacing[a];
-    geometry->origin[a] = sign * origin[a];
-    geometry->directions[4 * a] = sign;
-  }
-  geometry->known = TRUE;
-}
-
 /* The extent is that of whole samples; the origin is the first centre. */
 static void
 describe_imaris_space (NdHdf5File *file, NdHeader *header)
@@ -195,7 +177,7 @@ describe_imaris_space (NdHdf5File *file, NdHeader *header)
     spacing[a] = (high - low) * factor / size[a];
     origin[a] = low * factor + spacing[a] / 2;
   }
-  hdf5_kinds_set_geometry (header, spacing, origin);
+  nd_axes_set (&header->recording.geometry, spacing, origin);
 }
 
 /* Like "2009-05-12 10:11:12.123", in nanoseconds from 1970 on. */
@@ -350,7 +332,7 @@ describe_bigdataviewer (NdHeader *header, const gchar *path)
     spacing[a] = g_ascii_strtod (at, &end) * hdf5_kinds_unit_factor (unit);
     at = end;
   }
-  hdf5_kinds_set_geometry (header, spacing, origin);
+  nd_axes_set (&header->recording.geometry, spacing, origin);
 }
 
 /* UFF */
@@ -405,8 +387,8 @@ describe_uff (const NdHdf5Kinds *kinds, NdHdf5File *file, NdHeader *header)
     size[1] = m;
     size[0] = n;
     if (i == 0)
-      hdf5_kinds_set_geometry (header, (gdouble[3]){ depth, across, across },
-          origin);
+      nd_axes_set (&header->recording.geometry,
+          (gdouble[3]){ depth, across, across }, origin);
     return;
   }
 }

@@ -4,6 +4,7 @@
 #include "formats/metaimage.h"
 
 #include "core/error.h"
+#include "formats/axes.h"
 #include "formats/headertext.h"
 #include "formats/rate.h"
 #include "formats/sequence.h"
@@ -349,7 +350,7 @@ metaimage_parse_geometry (Parser *parser, GError **error)
       ? -1
       : metaimage_parse_numbers (parser, FIELD_MATRIX, matrix, 2, error);
   /* Axes of files point to Left, Posterior, Superior. */
-  const gdouble sign[3] = { -1, -1, 1 };
+  const gdouble *sign = nd_axes_signs;
 
   if (n_matrix < 0)
     return FALSE;

@@ -4,6 +4,7 @@
 #include "formats/metaimage.h"
 
 #include "core/error.h"
+#include "formats/axes.h"
 #include "formats/headertext.h"
 #include "formats/sequence.h"
 
@@ -25,7 +26,7 @@ metaimage_build_build_geometry (GString *text, const NdRecording *recording,
     const NdMetadata *metadata, guint n)
 {
   const NdGeometry *geometry = &recording->geometry;
-  const gdouble sign[3] = { -1, -1, 1 };
+  const gdouble *sign = nd_axes_signs;
   const gdouble centre[4] = { 0 };
   gdouble matrix[16] = { 0 }, offset[4] = { 0 }, spacing[4] = { 1, 1, 1, 1 };
 

@@ -3,6 +3,7 @@
  */
 #include "formats/micromanager.h"
 
+#include "formats/axes.h"
 #include "formats/jsontokens.h"
 #include "formats/rate.h"
 
@@ -154,16 +155,14 @@ nd_micro_manager_use (const NdMicroManager *found, NdHeader *header)
 {
   NdRecording *recording = &header->recording;
   NdGeometry *geometry = &recording->geometry;
+  gdouble origin[3];
 
   if (found->pixel > 0) {
-    for (guint a = 0; a < 3; a++) {
-      geometry->spacing[a] =
-          a == 2 && found->step > 0 ? found->step : found->pixel;
-      /* As of TIFF. */
-      if (!geometry->known)
-        geometry->directions[4 * a] = a < 2 ? -1 : 1;
-    }
-    geometry->known = TRUE;
+    const gdouble spacing[3] = { found->pixel, found->pixel,
+      found->step > 0 ? found->step : found->pixel };
+
+    nd_axes_get_origin (geometry, origin);
+    nd_axes_set (geometry, spacing, origin);
   } else if (found->step > 0 && geometry->known) {
     geometry->spacing[2] = found->step;
   }

@@ -4,13 +4,11 @@
 #include "formats/nrrdaxes.h"
 
 #include "core/error.h"
+#include "formats/axes.h"
 #include "formats/rate.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Left, Posterior, Superior, the space of ITK, in Right, Anterior, Superior. */
-static const gdouble lps[3] = { -1, -1, 1 };
 
 /* The signs that convert coordinates to Right, Anterior, Superior. ITK knows
  * three spaces and takes all others, named or not, for Left, Posterior,
@@ -133,7 +131,7 @@ parse_space (NdNrrdParser *parser, GError **error)
   gint64 number;
   guint i = 0;
 
-  memcpy (parser->sign, lps, sizeof (lps));
+  memcpy (parser->sign, nd_axes_signs, sizeof (nd_axes_signs));
   if (space && dimension)
     return nd_fields_refuse (&parser->fields, FIELD_SPACE_DIMENSION,
         "not stand beside \"space\"", error);
@@ -479,7 +477,7 @@ set_axis (NdNrrdParser *parser, guint a, gdouble mm, GError **error)
 
   geometry->spacing[a] = 1;
   d[a] = d[3 + a] = d[6 + a] = 0;
-  d[4 * a] = lps[a];
+  d[4 * a] = nd_axes_signs[a];
   if (axis && axis->directed) {
     const gdouble *v = axis->direction;
 
@@ -494,7 +492,7 @@ set_axis (NdNrrdParser *parser, guint a, gdouble mm, GError **error)
   } else if (axis && isfinite (axis->spacing) && axis->spacing != 0) {
     geometry->known = TRUE;
     geometry->spacing[a] = fabs (axis->spacing) * mm;
-    d[4 * a] = axis->spacing < 0 ? -lps[a] : lps[a];
+    d[4 * a] = axis->spacing < 0 ? -nd_axes_signs[a] : nd_axes_signs[a];
   }
   return TRUE;
 }
@@ -523,7 +521,7 @@ nd_nrrd_set_geometry (NdNrrdParser *parser, GError **error)
   } else if (has_places (parser)) {
     geometry->known = TRUE;
     for (guint a = 0; a < 3 && space[a]; a++)
-      geometry->origin[a] = place_of (space[a]) * mm * lps[a];
+      geometry->origin[a] = place_of (space[a]) * mm * nd_axes_signs[a];
   }
   /* The third axis of a frame is perpendicular to it. */
   if (!space[2] && space[1] && space[0]->directed && space[1]->directed) {

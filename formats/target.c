@@ -4,6 +4,7 @@
 #include "formats/target.h"
 
 #include "core/error.h"
+#include "formats/axes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -437,11 +438,12 @@ find_used (const NdRecording *recording, const NdMetadata *source,
   const NdGeometry *geometry = &recording->geometry;
   guint used = recording->rate_n > 0 ? HOLDS_RATE : 0;
 
-  for (guint i = 0; i < 9 && geometry->known; i++) {
-    used |= i < 3 && geometry->spacing[i] != 1 ? HOLDS_SPACING : 0;
-    used |= i < 3 && geometry->origin[i] != 0 ? HOLDS_ORIGIN : 0;
-    used |= geometry->directions[i] != (i % 4 == 0) ? HOLDS_DIRECTIONS : 0;
+  for (guint i = 0; i < 3 && geometry->known; i++) {
+    used |= geometry->spacing[i] != 1 ? HOLDS_SPACING : 0;
+    used |= geometry->origin[i] != 0 ? HOLDS_ORIGIN : 0;
   }
+  if (geometry->known && !nd_axes_are_plain (geometry))
+    used |= HOLDS_DIRECTIONS;
   if (!source)
     return used;
   used |= origin != 0 ? HOLDS_BEGIN : 0;

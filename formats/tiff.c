@@ -4,6 +4,7 @@
 #include "formats/tiff.h"
 
 #include "core/error.h"
+#include "formats/axes.h"
 #include "formats/headertext.h"
 #include "formats/rate.h"
 #include "formats/tiffaxes.h"
@@ -171,14 +172,13 @@ read_slice (NdSlices *slices, guint64 slice, guint8 *samples,
 
 /* Header */
 
-/* Millimetres; right, anterior, superior, with the axes that ITK gives to an
- * image without directions. */
 static void
 set_geometry (Tiff *tiff, NdGeometry *geometry)
 {
   static const guint32 tags[] = { TIFFTAG_XRESOLUTION, TIFFTAG_YRESOLUTION };
   gdouble *units = tiff->axes.resolution_units;
   gdouble *spacing = tiff->axes.spacing;
+  const gdouble origin[3] = { 0 };
   guint16 tag_unit = RESUNIT_NONE;
 
   if (units[0] > 0 && nd_tiff_pages_go_to (&tiff->pages, 0)) {
@@ -196,12 +196,11 @@ set_geometry (Tiff *tiff, NdGeometry *geometry)
   }
   if (!(spacing[0] > 0 && isfinite (spacing[0])))
     return;
-  for (guint a = 0; a < 3; a++) {
-    geometry->spacing[a] =
-        spacing[a] > 0 && isfinite (spacing[a]) ? spacing[a] : spacing[0];
-    geometry->directions[4 * a] = a < 2 ? -1 : 1;
+  for (guint a = 1; a < 3; a++) {
+    if (!(spacing[a] > 0 && isfinite (spacing[a])))
+      spacing[a] = spacing[0];
   }
-  geometry->known = TRUE;
+  nd_axes_set (geometry, spacing, origin);
 }
 
 static void

@@ -4,6 +4,7 @@
 #include "formats/zarraxes.h"
 
 #include "core/error.h"
+#include "formats/axes.h"
 #include "formats/rate.h"
 
 #include <math.h>
@@ -48,26 +49,21 @@ void
 nd_zarr_set_geometry (const NdZarrImage *image, NdRecording *recording)
 {
   static const gchar spatial[] = "xyz";
-  NdGeometry *geometry = &recording->geometry;
+  gdouble spacing[3] = { 1, 1, 1 }, origin[3] = { 0 };
+  gboolean known = FALSE;
 
-  *geometry = (NdGeometry){ FALSE, { 1, 1, 1 }, { 0, 0, 0 },
-    { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
   for (guint i = 0; i < image->rank; i++) {
     const gchar *axis = strchr (spatial, image->axes[i]);
 
     if (!axis)
       continue;
-    geometry->spacing[axis - spatial] = image->scale[i];
-    geometry->origin[axis - spatial] = image->translation[i];
-    geometry->known |= image->has_unit[i] || image->scale[i] != 1;
+    spacing[axis - spatial] = image->scale[i];
+    origin[axis - spatial] = image->translation[i];
+    known |= image->has_unit[i] || image->scale[i] != 1;
   }
-  for (guint a = 0; a < 3; a++) {
-    if (!isfinite (geometry->spacing[a]) || geometry->spacing[a] <= 0
-        || !isfinite (geometry->origin[a]))
-      geometry->known = FALSE;
-  }
-  if (!geometry->known)
-    memset (geometry, 0, sizeof (*geometry));
+  memset (&recording->geometry, 0, sizeof (recording->geometry));
+  if (known)
+    nd_axes_set (&recording->geometry, spacing, origin);
 }
 
 void

@@ -6,6 +6,7 @@
  */
 #include "core/error.h"
 #include "core/threads.h"
+#include "formats/axes.h"
 #include "formats/zarr.h"
 #include "formats/zarrchunks.h"
 
@@ -334,7 +335,7 @@ axis_number (const NdZarrWriter *writer, gchar axis, gdouble seconds,
     gboolean position)
 {
   const NdGeometry *geometry = &writer->recording.geometry;
-  const gdouble *numbers = position ? geometry->origin : geometry->spacing;
+  gdouble origin[3];
 
   if (axis == 't' && !position)
     return seconds > 0 ? seconds : 1;
@@ -342,7 +343,8 @@ axis_number (const NdZarrWriter *writer, gchar axis, gdouble seconds,
     return writer->begin;
   if (axis == 'c' || !geometry->known)
     return position ? 0 : 1;
-  return numbers[axis - 'x'];
+  nd_axes_get_origin (geometry, origin);
+  return (position ? origin : geometry->spacing)[axis - 'x'];
 }
 
 static void

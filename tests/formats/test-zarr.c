@@ -35,7 +35,7 @@ make_recording (NdSampleType type, gsize components, gsize x, gsize y, gsize z)
     .rate_d = 1001,
     .responses = 1,
     .geometry = { TRUE, { 0.5, 0.75, 2 }, { -10, 20.5, 3 },
-        { 1, 0, 0, 0, 1, 0, 0, 0, 1 } } };
+        { -1, 0, 0, 0, -1, 0, 0, 0, 1 } } };
 
   return recording;
 }
