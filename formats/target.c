@@ -365,7 +365,7 @@ static const struct
   { ND_TARGET_NRRD, "NRRD", HOLDS_ALL },
   { ND_TARGET_METAIMAGE, "MetaImage", HOLDS_ALL },
   { ND_TARGET_NPY, "NumPy", 0 },
-  { ND_TARGET_TIFF, "TIFF", HOLDS_SPACING | HOLDS_RATE },
+  { ND_TARGET_TIFF, "TIFF", HOLDS_SPACING | HOLDS_ORIGIN | HOLDS_RATE },
   { ND_TARGET_ZARR, "OME-Zarr",
       HOLDS_SPACING | HOLDS_ORIGIN | HOLDS_RATE | HOLDS_BEGIN },
 };
@@ -462,7 +462,7 @@ nd_holds_lost (const NdTarget *target, const NdRecording *recording,
 
   for (guint i = 0; i < G_N_ELEMENTS (table); i++) {
     if (table[i].format == target->format)
-      lost &= ~table[i].holds;
+      lost &= target->ome ? ~(table[i].holds & ~HOLDS_ORIGIN) : ~table[i].holds;
   }
   if (lost == 0)
     return NULL;

@@ -178,7 +178,7 @@ set_geometry (Tiff *tiff, NdGeometry *geometry)
   static const guint32 tags[] = { TIFFTAG_XRESOLUTION, TIFFTAG_YRESOLUTION };
   gdouble *units = tiff->axes.resolution_units;
   gdouble *spacing = tiff->axes.spacing;
-  const gdouble origin[3] = { 0 };
+  gdouble origin[3] = { 0 };
   guint16 tag_unit = RESUNIT_NONE;
 
   if (units[0] > 0 && nd_tiff_pages_go_to (&tiff->pages, 0)) {
@@ -199,6 +199,11 @@ set_geometry (Tiff *tiff, NdGeometry *geometry)
   for (guint a = 1; a < 3; a++) {
     if (!(spacing[a] > 0 && isfinite (spacing[a])))
       spacing[a] = spacing[0];
+  }
+  for (guint a = 0; a < 3; a++) {
+    origin[a] = -tiff->axes.origin[a] * spacing[a];
+    if (!isfinite (origin[a]))
+      origin[a] = 0;
   }
   nd_axes_set (geometry, spacing, origin);
 }

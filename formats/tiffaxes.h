@@ -52,6 +52,7 @@ typedef struct
   guint64 slices, volumes;
   gchar order[4];              /* "czt": c is the fastest */
   gdouble spacing[3];          /* mm; 0: unknown */
+  gdouble origin[3];           /* the place of 0, in pixels from the first */
   gdouble resolution_units[2]; /* ImageJ: mm, for XResolution and YResolution;
                                   0: unknown */
   gdouble seconds;             /* from volume to volume; 0: unknown */

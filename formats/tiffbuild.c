@@ -4,6 +4,7 @@
 #include "formats/tiffbuild.h"
 
 #include "core/error.h"
+#include "formats/axes.h"
 #include "formats/rate.h"
 #include "formats/stored.h"
 #include "formats/tiff.h"
@@ -389,11 +390,20 @@ describe_imagej (GString *text, const NdRecording *recording, gsize channels,
     g_string_append (text, "hyperstack=true\n");
   g_string_append (text, "mode=grayscale\nloop=false\n");
   if (geometry->known) {
+    static const gchar *const keys[] = { "xorigin", "yorigin", "zorigin" };
     const gdouble unit = nd_tiff_unit (geometry);
+    gdouble origin[3];
 
     g_string_append_printf (text, "unit=%s\n", unit == 1 ? "mm" : "um");
     tiff_build_append_key (text, "spacing", "=", geometry->spacing[2] / unit,
         "\n");
+    /* In pixels, as ij/measure/Calibration.java counts. */
+    nd_axes_get_origin (geometry, origin);
+    for (guint a = 0; a < 3; a++) {
+      if (origin[a] != 0)
+        tiff_build_append_key (text, keys[a], "=",
+            -origin[a] / geometry->spacing[a], "\n");
+    }
   }
   if (interval > 0) {
     tiff_build_append_key (text, "finterval", "=", interval, "\n");

@@ -25,6 +25,7 @@ typedef struct
   const gchar *coefficients[COEFFICIENTS];
   const gchar *function, *interval, *fps;
   const gchar *zero_clip;
+  const gchar *origin[3]; /* pixels */
   const gchar *images, *channels, *slices, *frames, *spacing;
 } Values;
 
@@ -60,6 +61,9 @@ tiff_imagej_note (Values *values, const gchar *key, const gchar *value)
     { "tunit", &values->time_unit },
     { "vunit", &values->value_unit },
     { "spacing", &values->spacing },
+    { "xorigin", &values->origin[0] },
+    { "yorigin", &values->origin[1] },
+    { "zorigin", &values->origin[2] },
     { "finterval", &values->interval },
     { "fps", &values->fps },
     { "zeroclip", &values->zero_clip },
@@ -142,6 +146,10 @@ set_units (NdTiffAxes *axes, const Values *values)
       values->y_unit ? nd_tiff_length_unit (values->y_unit) : unit;
   axes->spacing[2] = positive (values->spacing)
       * (values->z_unit ? nd_tiff_length_unit (values->z_unit) : unit);
+  for (guint a = 0; a < 3; a++) {
+    if (values->origin[a])
+      axes->origin[a] = g_ascii_strtod (values->origin[a], NULL);
+  }
   axes->seconds = interval * tiff_imagej_time_unit (values->time_unit);
   if (interval > 0 && axes->seconds == 0)
     axes->warning = "ImageJ's interval of frames has a unit (tunit) that is "

@@ -99,6 +99,27 @@ test_copies (void)
   }
 }
 
+#ifdef HAVE_TIFF
+/* ImageJ counts the origin in pixels, from the first one to the place of 0. */
+static void
+test_imagej (void)
+{
+  g_autoptr (NdReader) tiff = copy_to ("i.tif", NULL, &plain, NULL);
+  g_autoptr (NdReader) header = copy_to ("i.nhdr", tiff, NULL, NULL);
+  g_autofree gchar *path = file_path ("i.tif");
+  g_autofree gchar *bytes = NULL;
+
+  assert_geometry (tiff, &plain);
+  assert_geometry (header, &plain);
+  g_assert_true (g_file_get_contents (path, &bytes, NULL, NULL));
+  g_assert_nonnull (strstr (bytes + 528,
+      "\nxorigin=-8\nyorigin=-8\nzorigin=2.5\n"));
+  g_autoptr (NdReader) ome =
+      copy_to ("i.ome.tif", tiff, NULL, "does not hold the origin");
+  g_assert_nonnull (ome);
+}
+#endif
+
 #ifdef HAVE_ZARR
 /* An origin is that of the same axes. */
 static void
@@ -135,6 +156,9 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   make_folder ();
   g_test_add_func ("/axes/copies", test_copies);
+#ifdef HAVE_TIFF
+  g_test_add_func ("/axes/imagej", test_imagej);
+#endif
 #ifdef HAVE_ZARR
   g_test_add_func ("/axes/origin", test_origin);
   g_test_add_func ("/axes/turned", test_turned);

@@ -442,10 +442,13 @@ test_lost (void)
         "spacing, origin, directions, rate, time of the first volume, times of "
         "single volumes, fields" },
     { "lost.tif",
-        "does not hold the origin, the directions, the time of the first "
-        "volume and 2 fields of the recording",
-        "origin, directions, time of the first volume, times of single "
-        "volumes, fields" },
+        "does not hold the directions, the time of the first volume and 2 "
+        "fields of the recording",
+        "directions, time of the first volume, times of single volumes, "
+        "fields" },
+    { "lost.ome.tif", "does not hold the origin, the directions, the time",
+        "directions, time of the first volume, times of single volumes, "
+        "fields" },
 #ifdef HAVE_ZARR
     { "lost.zarr", "does not hold the directions and 2 fields of the recording",
         "directions, times of single volumes, fields" },
