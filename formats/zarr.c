@@ -185,6 +185,11 @@ open_zarr (Zarr *zarr, NdHeader *header, const gchar *path, GError **error)
       header->metadata->origin = llrint (image.translation[time] * 1e9);
     if (!nd_header_settle (header, path, error))
       return FALSE;
+    if (*image.newer)
+      nd_header_warn (header,
+          "\"%s\" is OME-Zarr %s, newer than 0.5: check its axes, spacing and "
+          "origin, which are read as far as they are known",
+          path, image.newer);
     if (image.several)
       nd_header_warn (header,
           "\"%s\" has several images: the first one is read", path);

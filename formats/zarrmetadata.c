@@ -593,12 +593,16 @@ parse_axes (NdZarrImage *image, JsonArray *axes, GError **error)
   return TRUE;
 }
 
-/* Scales come before translations. */
+/* Scales come before translations. A list of version 0.6 may be within one
+ * transformation. */
 static void
 apply_transformations (NdZarrImage *image, JsonArray *list)
 {
-  const guint n = list ? json_array_get_length (list) : 0;
+  JsonArray *inner = get_array (element_object (list, 0), "transformations");
+  guint n;
 
+  list = inner ? inner : list;
+  n = list ? json_array_get_length (list) : 0;
   for (guint k = 0; k < n; k++) {
     JsonArray *scale = get_array (element_object (list, k), "scale");
     JsonArray *move = get_array (element_object (list, k), "translation");
@@ -653,14 +657,56 @@ zarr_metadata_check_path (const gchar *path, GError **error)
       quoted);
 }
 
+/* Notes a version after 0.5. */
+static void
+parse_version (NdZarrImage *image, const gchar *version)
+{
+  guint64 major, minor;
+  gchar *end;
+
+  if (!version || !g_ascii_isdigit (*version))
+    return;
+  major = g_ascii_strtoull (version, &end, 10);
+  minor = *end == '.' ? g_ascii_strtoull (end + 1, NULL, 10) : 0;
+  for (guint i = 0; (major > 0 || minor > 5) && i + 1 < sizeof (image->newer)
+       && (g_ascii_isalnum (version[i]) || version[i] == '.');
+       i++)
+    image->newer[i] = version[i];
+}
+
+/* Versions after 0.5 have axes in coordinate systems: an array is in the one
+ * that the output of its transformation names. */
+static JsonArray *
+find_axes (JsonObject *multiscale, JsonObject *dataset)
+{
+  JsonArray *axes = get_array (multiscale, "axes");
+  JsonArray *systems = get_array (multiscale, "coordinateSystems");
+  JsonObject *change =
+      element_object (get_array (dataset, "coordinateTransformations"), 0);
+  const gchar *output = get_text (change, "output");
+  const guint n = systems ? json_array_get_length (systems) : 0;
+
+  if (!output)
+    output = get_text (get_object (change, "output"), "name");
+  for (guint i = 0; !axes && i < n; i++) {
+    JsonObject *system = element_object (systems, i);
+
+    if (!output || g_strcmp0 (get_text (system, "name"), output) == 0)
+      axes = get_array (system, "axes");
+  }
+  return axes;
+}
+
 static gboolean
 parse_image (NdZarrImage *image, JsonObject *ome, GError **error)
 {
   JsonArray *scales = get_array (ome, "multiscales");
   JsonObject *multiscale = element_object (scales, 0);
   JsonObject *dataset = element_object (get_array (multiscale, "datasets"), 0);
-  JsonArray *axes = get_array (multiscale, "axes");
+  JsonArray *axes = find_axes (multiscale, dataset);
+  const gchar *version = get_text (ome, "version");
 
+  parse_version (image, version ? version : get_text (multiscale, "version"));
   image->collection =
       !scales && ome && json_object_has_member (ome, "bioformats2raw.layout");
   if (image->collection)
@@ -676,8 +722,10 @@ parse_image (NdZarrImage *image, JsonObject *ome, GError **error)
   image->several = json_array_get_length (scales) > 1;
   apply_transformations (image,
       get_array (dataset, "coordinateTransformations"));
-  apply_transformations (image,
-      get_array (multiscale, "coordinateTransformations"));
+  /* In coordinate systems they lead to other ones. */
+  if (get_array (multiscale, "axes"))
+    apply_transformations (image,
+        get_array (multiscale, "coordinateTransformations"));
   apply_units (image, axes);
   return TRUE;
 }

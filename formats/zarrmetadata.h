@@ -57,6 +57,7 @@ typedef struct
   gdouble scale[ND_ZARR_AXES]; /* in mm and s */
   gdouble translation[ND_ZARR_AXES];
   gboolean has_unit[ND_ZARR_AXES];
+  gchar newer[16]; /* the version if it is newer than 0.5, else "" */
   gboolean several;
   gboolean collection; /* of bioformats2raw: images in the folders 0, 1, … */
 } NdZarrImage;

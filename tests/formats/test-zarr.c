@@ -511,6 +511,72 @@ put_inside (const gchar *folder, const gchar *name, const gchar *text)
   put_file (path, text, strlen (text));
 }
 
+/* A version that is newer is read as far as it is known, with a warning. */
+static void
+test_newer_versions (void)
+{
+#define SCALE "\"type\": \"scale\", \"scale\": [2, 0.5, 0.25]"
+#define AXES                                                 \
+  "\"axes\": [{\"name\": \"z\", \"unit\": \"millimeter\"}, " \
+  "{\"name\": \"y\", \"unit\": \"millimeter\"}, "            \
+  "{\"name\": \"x\", \"unit\": \"millimeter\"}]"
+#define DATASETS(CHANGE)                                                     \
+  "\"datasets\": [{\"path\": \"0\", \"coordinateTransformations\": [" CHANGE \
+  "]}]"
+#define SYSTEMS                                                         \
+  "\"coordinateSystems\": [{\"name\": \"other\", \"axes\": []}, "       \
+  "{\"name\": \"space\", " AXES "}], \"coordinateTransformations\": [{" \
+  "\"type\": \"scale\", \"scale\": [9, 9, 9], \"output\": \"other\"}], "
+  static const struct
+  {
+    const gchar *version, *multiscale, *warning;
+  } cases[] = {
+    { "0.5", AXES ", " DATASETS ("{" SCALE "}"), NULL },
+    { "0.6", AXES ", " DATASETS ("{" SCALE "}"), "OME-Zarr 0.6, newer" },
+    { "0.6.dev1", SYSTEMS DATASETS ("{" SCALE ", \"output\": \"space\"}"),
+        "OME-Zarr 0.6.dev1, newer" },
+    { "1.0",
+        SYSTEMS DATASETS ("{\"type\": \"sequence\", \"output\": {\"name\": "
+                          "\"space\"}, \"transformations\": [{" SCALE "}]}"),
+        "OME-Zarr 1.0, newer" },
+  };
+  static const gchar described[] =
+      "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": [1, 2, 3], "
+      "\"data_type\": \"uint8\", \"chunk_grid\": {\"configuration\": "
+      "{\"chunk_shape\": [1, 2, 3]}}, \"fill_value\": 0, "
+      "\"chunk_key_encoding\": {\"name\": \"default\"}, \"codecs\": "
+      "[{\"name\": \"bytes\"}]}";
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *path = file_path ("newer.zarr");
+    g_autofree gchar *inner = g_build_filename (path, "0", NULL);
+    g_autofree gchar *text = g_strdup_printf (
+        "{\"zarr_format\": 3, \"node_type\": \"group\", \"attributes\": "
+        "{\"ome\": {\"version\": \"%s\", \"multiscales\": [{%s}]}}}",
+        cases[i].version, cases[i].multiscale);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (NdReader) reader = NULL;
+    const NdGeometry *geometry;
+    const gchar *const *warnings;
+
+    g_assert_cmpint (g_mkdir_with_parents (inner, 0777), ==, 0);
+    put_inside (path, "zarr.json", text);
+    put_inside (inner, "zarr.json", described);
+    reader = nd_reader_open (path, NULL, &error);
+    g_assert_no_error (error);
+    geometry = &nd_reader_recording (reader)->geometry;
+    g_assert_true (geometry->known);
+    g_assert_cmpfloat (geometry->spacing[0], ==, 0.25);
+    g_assert_cmpfloat (geometry->spacing[2], ==, 2);
+    warnings = nd_reader_warnings (reader);
+    g_assert_cmpuint (g_strv_length ((gchar **) warnings), ==,
+        cases[i].warning != NULL);
+    if (cases[i].warning)
+      g_assert_nonnull (strstr (warnings[0], cases[i].warning));
+    remove_all (path);
+  }
+}
+
 /* bioformats2raw writes a folder of images without an image of its own: the
  * first is read, and others are told. */
 static void
@@ -571,6 +637,7 @@ main (int argc, char **argv)
   g_test_add_func ("/zarr/many-files", test_many_files);
   g_test_add_func ("/zarr/paths", test_paths);
   g_test_add_func ("/zarr/old-versions", test_old_versions);
+  g_test_add_func ("/zarr/newer-versions", test_newer_versions);
   g_test_add_func ("/zarr/collection", test_collection);
   failed = g_test_run ();
   remove_folder ();
