@@ -4,6 +4,7 @@
 #include "phantom/phantom.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/threads.h"
 
 #include <math.h>
@@ -221,13 +222,21 @@ beam_at (const Beams *beams, guint axis, gsize i)
   return beams->first[axis] + i * beams->step[axis];
 }
 
-static void
-find_terms (Beams *beams)
+static gboolean
+find_terms (Beams *beams, GError **error)
 {
-  for (guint axis = 0; axis < 3; axis++)
-    beams->attenuation[axis] = g_new (gdouble, beams->n[axis]);
-  for (guint i = 0; i < 2; i++)
-    beams->reverberation[i] = g_new (gdouble, beams->n[0]);
+  for (guint axis = 0; axis < 3; axis++) {
+    beams->attenuation[axis] =
+        nd_memory_new (beams->n[axis], sizeof (gdouble), error);
+    if (!beams->attenuation[axis])
+      return FALSE;
+  }
+  for (guint i = 0; i < 2; i++) {
+    beams->reverberation[i] =
+        nd_memory_new (beams->n[0], sizeof (gdouble), error);
+    if (!beams->reverberation[i])
+      return FALSE;
+  }
   /* Attenuation that the time gain does not compensate, and weaker beams at the
    * sides. */
   for (gsize i = 0; i < beams->n[0]; i++) {
@@ -243,6 +252,7 @@ find_terms (Beams *beams)
       beams->attenuation[axis][i] =
           7 * pow (beam_at (beams, axis, i) / SLOPE, 4);
   }
+  return TRUE;
 }
 
 static void
@@ -339,6 +349,8 @@ typedef struct
   const Beams *beams;
   guint64 key;
   gfloat *re, *im;
+  gfloat *scratch; /* of a slice or a plane, one a thread */
+  gsize scratch_floats;
 } Echoes;
 
 /* The echoes of the beams of one v, blurred along r and u. */
@@ -349,7 +361,7 @@ receive_slice (gsize v, guint worker, gpointer data)
   const gsize *n = e->beams->n;
   gsize i = v * n[1] * n[0];
   gfloat *re = e->re + i, *im = e->im + i;
-  g_autofree gfloat *scratch = g_new (gfloat, (n[1] + 6) * n[0] + 6);
+  gfloat *scratch = e->scratch + worker * e->scratch_floats;
 
   for (gsize u = 0; u < n[1]; u++) {
     amplitudes (e->beams, u, v, scratch);
@@ -372,7 +384,7 @@ receive_plane (gsize u, guint worker, gpointer data)
   const Echoes *e = data;
   const gsize *n = e->beams->n, stride = n[0] * n[1];
   gfloat *re = e->re + u * n[0], *im = e->im + u * n[0];
-  g_autofree gfloat *scratch = g_new (gfloat, (n[2] + 6) * n[0]);
+  gfloat *scratch = e->scratch + worker * e->scratch_floats;
 
   blur_across (re, n[0], n[2], stride, scratch);
   blur_across (im, n[0], n[2], stride, scratch);
@@ -382,17 +394,24 @@ receive_plane (gsize u, guint worker, gpointer data)
   }
 }
 
-/* The received power along all beams. */
+/* The received power along all beams; NULL without memory. */
 static gfloat *
-receive (const Beams *beams, guint64 seed)
+receive (const Beams *beams, guint64 seed, GError **error)
 {
-  gsize total = beams->n[0] * beams->n[1] * beams->n[2];
-  g_autofree gfloat *im = g_new (gfloat, total);
-  Echoes echoes = { beams, nd_hash (seed), g_new (gfloat, total), im };
+  const gsize *n = beams->n, total = n[0] * n[1] * n[2];
+  const gsize floats = (MAX (n[1], n[2]) + 6) * n[0] + 6;
+  g_autofree gfloat *re = nd_memory_new (total, sizeof (gfloat), error);
+  g_autofree gfloat *im = NULL, *scratch = NULL;
+  Echoes echoes;
 
-  nd_parallel_for (beams->n[2], receive_slice, &echoes);
-  nd_parallel_for (beams->n[1], receive_plane, &echoes);
-  return echoes.re;
+  if (!re || !(im = nd_memory_new (total, sizeof (gfloat), error))
+      || !(scratch =
+               nd_memory_new (nd_threads () * floats, sizeof (gfloat), error)))
+    return NULL;
+  echoes = (Echoes){ beams, nd_hash (seed), re, im, scratch, floats };
+  nd_parallel_for (n[2], receive_slice, &echoes);
+  nd_parallel_for (n[1], receive_plane, &echoes);
+  return g_steal_pointer (&re);
 }
 
 /* Linear interpolation between the eight neighbours; @c is clamped. */
@@ -469,11 +488,11 @@ scan_slice (gsize k, guint worker, gpointer data)
 }
 
 /* Computes the power of the beams, and from it the reference. */
-static void
-scan_convert (NdPhantom *self)
+static gboolean
+scan_convert (NdPhantom *self, GError **error)
 {
   gdouble sx = self->spacing[0], sy = self->spacing[1];
-  Beams beams;
+  Beams beams = { 0 };
   g_autofree gfloat *power = NULL;
   Scan scan = { self, &beams };
 
@@ -483,36 +502,43 @@ scan_convert (NdPhantom *self)
       MAX (1.3, 1.5 * MIN (sy, FIELD / 24)));
   beam_axis (&beams, 1, -1.25 * SLOPE, 1.25 * SLOPE, across);
   beam_axis (&beams, 2, -1.25 * SLOPE, 1.25 * SLOPE, across);
-  find_terms (&beams);
-  scan.power = power = receive (&beams, self->seed);
-  nd_parallel_for (self->ref_size[2], scan_slice, &scan);
+  if (find_terms (&beams, error))
+    scan.power = power = receive (&beams, self->seed, error);
+  if (power)
+    nd_parallel_for (self->ref_size[2], scan_slice, &scan);
   free_terms (&beams);
+  return power != NULL;
 }
 
 /* The power of the noise of the receiver along x, as coarse as speckle. */
-static void
-make_noise (NdPhantom *self, gsize count)
+static gboolean
+make_noise (NdPhantom *self, gsize count, GError **error)
 {
   guint64 key = nd_hash (~self->seed);
-  g_autofree gfloat *im = g_new (gfloat, count);
-  g_autofree gfloat *line = g_new (gfloat, count + 6);
+  g_autofree gfloat *im = nd_memory_new (count, sizeof (gfloat), error);
+  g_autofree gfloat *line = NULL;
   gfloat *re = self->noise_powers;
 
+  if (!im || !(line = nd_memory_new (count + 6, sizeof (gfloat), error)))
+    return FALSE;
   for (gsize i = 0; i < count; i++)
     scatter (key + 2 * i, &re[i], &im[i]);
   blur_along (re, count, 1, line);
   blur_along (im, count, 1, line);
   for (gsize i = 0; i < count; i++)
     re[i] = re[i] * re[i] + im[i] * im[i];
+  return TRUE;
 }
 
 NdPhantom *
 nd_phantom_new (const gsize size[3], guint64 seed, gdouble noise,
     GError **error)
 {
-  NdPhantom *self = g_new0 (NdPhantom, 1);
+  NdPhantom *self = nd_memory_new (1, sizeof (NdPhantom), error);
   gsize total = 1, noises = NOISE_PERIOD + size[0];
 
+  if (!self)
+    return NULL;
   self->seed = seed;
   self->noise = noise;
   for (guint a = 0; a < 3; a++) {
@@ -531,8 +557,10 @@ nd_phantom_new (const gsize size[3], guint64 seed, gdouble noise,
     nd_phantom_free (self);
     return NULL;
   }
-  make_noise (self, noises);
-  scan_convert (self);
+  if (!make_noise (self, noises, error) || !scan_convert (self, error)) {
+    nd_phantom_free (self);
+    return NULL;
+  }
   nd_phantom_set_time (self, 0, 0);
   return self;
 }

@@ -3,8 +3,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
  */
+#include "core/error.h"
 #include "core/threads.h"
 #include "phantom/pattern.h"
+#include "tests/fuzz/memory.h"
 
 #include <math.h>
 
@@ -88,6 +90,40 @@ test_threads (void)
   }
 }
 
+/* Each large allocation of the heart fails once. Sanitizers have a malloc of
+ * their own, which never fails. */
+static void
+test_no_memory (void)
+{
+  static const NdPatternSettings settings = { .kind = ND_PATTERN_HEART,
+    .type = ND_FLOAT32,
+    .shape = { 1, { 20, 20, 20 } },
+    .rate_n = 25,
+    .rate_d = 1,
+    .noise = 1,
+    .heart_rate = 60 };
+  gboolean failed = TRUE;
+  guint errors = 0, n;
+
+  for (n = 1; failed; n++) {
+    g_autoptr (GError) error = NULL;
+    NdPattern *pattern;
+
+    memory_fail (n, 512);
+    pattern = nd_pattern_new (&settings, &error);
+    failed = memory_has_failed ();
+    memory_fail (0, 0);
+    g_assert_true (!pattern == !!error);
+    if (!pattern) {
+      g_assert_error (error, ND_ERROR, ND_ERROR_MEMORY);
+      errors++;
+    }
+    g_clear_pointer (&pattern, nd_pattern_free);
+  }
+  g_test_message ("%u errors", errors);
+  g_assert_true (errors > 5 || n == 2);
+}
+
 /* Middle lines are bright, and all values are those of the formula, with the
  * distance from the plane across the line. */
 static void
@@ -153,5 +189,6 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/phantom/threads", test_threads);
   g_test_add_func ("/phantom/vessels", test_vessels);
+  g_test_add_func ("/phantom/no-memory", test_no_memory);
   return g_test_run ();
 }
