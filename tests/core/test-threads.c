@@ -181,7 +181,7 @@ wait_for_worker (gsize index, guint worker, gpointer data)
   if (worker > 0)
     g_atomic_int_set (joined, TRUE);
   while (!g_atomic_int_get (joined) && g_get_monotonic_time () < until)
-    ;
+    g_thread_yield ();
 }
 
 /* A worker that had to wait for the CPU of the caller avoids it afterwards, and
