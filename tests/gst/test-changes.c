@@ -398,6 +398,7 @@ typedef struct
 {
   Stream *stream;
   GMutex streaming; /* held while a volume is pushed */
+  gint wanted;      /* by the thread that does not push */
   gint stop;
   GstFlowReturn failed;
 } Pushes;
@@ -411,6 +412,9 @@ push_all_the_time (gpointer data)
   for (gint i = 0; !g_atomic_int_get (&pushes->stop); i = (i + 1) % 100) {
     GstFlowReturn ret;
 
+    /* A mutex may return to the thread that has just left it, for ever. */
+    while (g_atomic_int_get (&pushes->wanted))
+      g_thread_yield ();
     g_mutex_lock (&pushes->streaming);
     ret = stream_push (pushes->stream, i);
     if (ret != GST_FLOW_OK && ret != GST_FLOW_FLUSHING)
@@ -418,6 +422,15 @@ push_all_the_time (gpointer data)
     g_mutex_unlock (&pushes->streaming);
   }
   return NULL;
+}
+
+/* Between two pushes. */
+static void
+pushes_lock (Pushes *pushes)
+{
+  g_atomic_int_set (&pushes->wanted, 1);
+  g_mutex_lock (&pushes->streaming);
+  g_atomic_int_set (&pushes->wanted, 0);
 }
 
 /* Like a source that seeks: flush-start at any time, the rest between
@@ -434,7 +447,7 @@ GST_START_TEST (test_31_stress_flushes)
   thread = g_thread_new ("push", push_all_the_time, &pushes);
   for (guint i = 0; i < test_count (500) + 10; i++) {
     stream_event (s, gst_event_new_flush_start ());
-    g_mutex_lock (&pushes.streaming);
+    pushes_lock (&pushes);
     stream_event (s, gst_event_new_flush_stop (TRUE));
     stream_segment (s, 1, 0, GST_CLOCK_TIME_NONE);
     g_mutex_unlock (&pushes.streaming);
@@ -473,7 +486,7 @@ GST_START_TEST (test_31_stress_states)
   for (guint i = 0; i < test_count (200) + 10; i++) {
     gst_element_set_state (s->element,
         i % 2 ? GST_STATE_READY : GST_STATE_NULL);
-    g_mutex_lock (&pushes.streaming);
+    pushes_lock (&pushes);
     gst_element_set_state (s->element, GST_STATE_PLAYING);
     stream_event (s, gst_event_new_stream_start ("again"));
     gst_harness_set_src_caps (s->h, stream_caps (s));
