@@ -4,6 +4,7 @@
 #include "formats/hdf5kinds.h"
 
 #include "formats/axes.h"
+#include "formats/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -136,25 +137,6 @@ nd_hdf5_kinds_crop (const NdHdf5Kinds *kinds, NdHdf5File *file, gsize size[3])
   }
 }
 
-static gdouble
-hdf5_kinds_unit_factor (const gchar *unit)
-{
-  static const struct
-  {
-    const gchar *name;
-    gdouble factor;
-  } units[] = { { "nm", 1e-6 }, { "nanometer", 1e-6 }, { "um", 1e-3 },
-    { "µm", 1e-3 }, { "μm", 1e-3 }, { "micron", 1e-3 }, { "micrometer", 1e-3 },
-    { "mm", 1 }, { "millimeter", 1 }, { "cm", 10 }, { "m", METRE },
-    { "meter", METRE } };
-
-  for (guint i = 0; i < G_N_ELEMENTS (units); i++) {
-    if (strcmp (unit, units[i].name) == 0)
-      return units[i].factor;
-  }
-  return 0;
-}
-
 /* The extent is that of whole samples; the origin is the first centre. */
 static void
 describe_imaris_space (NdHdf5File *file, NdHeader *header)
@@ -164,7 +146,7 @@ describe_imaris_space (NdHdf5File *file, NdHeader *header)
   gchar name[16], text[ND_HDF5_TEXT];
 
   if (nd_hdf5_file_text (file, IMAGE, "Unit", text))
-    factor = hdf5_kinds_unit_factor (g_strstrip (text));
+    factor = nd_unit_mm (g_strstrip (text));
   for (guint a = 0; a < 3; a++) {
     gdouble low, high;
 
@@ -319,7 +301,7 @@ describe_bigdataviewer (NdHeader *header, const gchar *path)
         && find_tag (&at, "size", sizes);
     nd_budget_free (&header->budget, xml, size + 1);
   }
-  if (!found || hdf5_kinds_unit_factor (unit) == 0) {
+  if (!found || nd_unit_mm (unit) == 0) {
     nd_header_warn (header,
         "\"%s\" does not say the spacing of \"%s\", or is not there", name,
         path);
@@ -329,7 +311,7 @@ describe_bigdataviewer (NdHeader *header, const gchar *path)
   for (guint a = 0; a < 3; a++) {
     gchar *end;
 
-    spacing[a] = g_ascii_strtod (at, &end) * hdf5_kinds_unit_factor (unit);
+    spacing[a] = g_ascii_strtod (at, &end) * nd_unit_mm (unit);
     at = end;
   }
   nd_axes_set (&header->recording.geometry, spacing, origin);

@@ -9,33 +9,6 @@
 #define PLANES_MAX ((guint64) 1 << 22)
 #define IMAGES_MAX ((guint64) 1 << 40)
 
-static const struct
-{
-  const gchar *name;
-  gdouble mm;
-} units[] = {
-  { "mm", 1 },
-  { "millimeter", 1 },
-  { "cm", 10 },
-  { "centimeter", 10 },
-  { "m", 1e3 },
-  { "meter", 1e3 },
-  { "um", 1e-3 },
-  { "\302\265m", 1e-3 }, /* micro sign */
-  { "\316\274m", 1e-3 }, /* Greek mu */
-  { "\\u00B5m", 1e-3 },  /* as ImageJ writes it */
-  { "\265m", 1e-3 },     /* Latin-1 */
-  { "micron", 1e-3 },
-  { "microns", 1e-3 },
-  { "micrometer", 1e-3 },
-  { "nm", 1e-6 },
-  { "nanometer", 1e-6 },
-  { "pm", 1e-9 },
-  { "\303\205", 1e-7 }, /* angstrom */
-  { "inch", 25.4 },
-  { "in", 25.4 },
-};
-
 guint64
 nd_tiff_product (guint64 a, guint64 b, guint64 c, guint64 most)
 {
@@ -45,16 +18,6 @@ nd_tiff_product (guint64 a, guint64 b, guint64 c, guint64 most)
       || n > most)
     return 0;
   return n;
-}
-
-gdouble
-nd_tiff_length_unit (const gchar *name)
-{
-  for (guint i = 0; name && i < G_N_ELEMENTS (units); i++) {
-    if (strcmp (name, units[i].name) == 0)
-      return units[i].mm;
-  }
-  return 0;
 }
 
 /* tifffile: {"shape": [5, 4, 130, 120], "axes": "TZYX"}, without axes if the

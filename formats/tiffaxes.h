@@ -98,9 +98,6 @@ void nd_tiff_imagej_parse (NdTiffAxes *axes, const gchar *description,
 void nd_tiff_ome_parse (NdTiffAxes *axes, const gchar *description,
     guint64 pages, guint64 samples, NdList *planes);
 
-/* A unit of length in mm, or 0 if it is none. */
-gdouble nd_tiff_length_unit (const gchar *name);
-
 /* The product, or 0 if it overflows or exceeds @most. */
 guint64 nd_tiff_product (guint64 a, guint64 b, guint64 c, guint64 most);
 

@@ -6,6 +6,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "formats/tiffaxes.h"
+#include "formats/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,68 +85,20 @@ tiff_imagej_note (Values *values, const gchar *key, const gchar *value)
 static gdouble
 tiff_imagej_time_unit (const gchar *name)
 {
-  static const struct
-  {
-    const gchar *name;
-    gdouble seconds;
-  } units[] = {
-    { "s", 1 },
-    { "sec", 1 },
-    { "secs", 1 },
-    { "second", 1 },
-    { "seconds", 1 },
-    { "ms", 1e-3 },
-    { "msec", 1e-3 },
-    { "millisecond", 1e-3 },
-    { "milliseconds", 1e-3 },
-    { "us", 1e-6 },
-    { "usec", 1e-6 },
-    { "\302\265s", 1e-6 }, /* micro sign */
-    { "\302\265sec", 1e-6 },
-    { "\316\274s", 1e-6 }, /* Greek mu */
-    { "\316\274sec", 1e-6 },
-    { "\265s", 1e-6 }, /* Latin-1 */
-    { "\265sec", 1e-6 },
-    { "\\u00B5s", 1e-6 }, /* as ImageJ writes it */
-    { "\\u00B5sec", 1e-6 },
-    { "microsecond", 1e-6 },
-    { "microseconds", 1e-6 },
-    { "ns", 1e-9 },
-    { "nsec", 1e-9 },
-    { "min", 60 },
-    { "mins", 60 },
-    { "minute", 60 },
-    { "minutes", 60 },
-    { "h", 3600 },
-    { "hr", 3600 },
-    { "hrs", 3600 },
-    { "hour", 3600 },
-    { "hours", 3600 },
-    { "d", 86400 },
-    { "day", 86400 },
-    { "days", 86400 },
-  };
-
-  if (!name || *name == '\0')
-    return 1;
-  for (guint i = 0; i < G_N_ELEMENTS (units); i++) {
-    if (g_ascii_strcasecmp (name, units[i].name) == 0)
-      return units[i].seconds;
-  }
-  return 0;
+  return name && *name ? nd_unit_seconds (name) : 1;
 }
 
 static void
 set_units (NdTiffAxes *axes, const Values *values)
 {
-  const gdouble unit = nd_tiff_length_unit (values->unit);
+  const gdouble unit = nd_unit_mm (values->unit);
   const gdouble interval = positive (values->interval);
 
   axes->resolution_units[0] = unit;
   axes->resolution_units[1] =
-      values->y_unit ? nd_tiff_length_unit (values->y_unit) : unit;
+      values->y_unit ? nd_unit_mm (values->y_unit) : unit;
   axes->spacing[2] = positive (values->spacing)
-      * (values->z_unit ? nd_tiff_length_unit (values->z_unit) : unit);
+      * (values->z_unit ? nd_unit_mm (values->z_unit) : unit);
   for (guint a = 0; a < 3; a++) {
     if (values->origin[a])
       axes->origin[a] = g_ascii_strtod (values->origin[a], NULL);

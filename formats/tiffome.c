@@ -5,6 +5,7 @@
  * Copyright (C) 2026 the ndconv developers
  */
 #include "formats/tiffaxes.h"
+#include "formats/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,19 +62,7 @@ find_count (const gchar **names, const gchar **values, const gchar *name,
 static gdouble
 time_unit (const gchar *name)
 {
-  static const struct
-  {
-    const gchar *name;
-    gdouble seconds;
-  } units[] = { { "s", 1 }, { "ms", 1e-3 }, { "\302\265s", 1e-6 },
-    { "\316\274s", 1e-6 }, { "us", 1e-6 }, { "ns", 1e-9 }, { "min", 60 },
-    { "h", 3600 } };
-
-  for (guint i = 0; name && i < G_N_ELEMENTS (units); i++) {
-    if (strcmp (name, units[i].name) == 0)
-      return units[i].seconds;
-  }
-  return name ? 0 : 1;
+  return name ? nd_unit_seconds (name) : 1;
 }
 
 static void
@@ -105,7 +94,7 @@ read_pixels (Reading *reading, const gchar **names, const gchar **values)
     const gdouble spacing = size ? g_ascii_strtod (size, NULL) : 0;
 
     if (isfinite (spacing) && spacing > 0)
-      axes->spacing[a] = spacing * (unit ? nd_tiff_length_unit (unit) : 1e-3);
+      axes->spacing[a] = spacing * (unit ? nd_unit_mm (unit) : 1e-3);
   }
   if (step) {
     const gdouble seconds = g_ascii_strtod (step, NULL)

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "formats/headertext.h"
 #include "formats/npyheader.h"
+#include "formats/units.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>
@@ -34,27 +35,6 @@ static const struct
   { "gzip", ND_ZARR_ZLIB },
   { "zlib", ND_ZARR_ZLIB },
   { "numcodecs.zlib", ND_ZARR_ZLIB },
-};
-
-static const struct
-{
-  const gchar *name;
-  gdouble factor; /* to mm and s */
-} units[] = {
-  { "angstrom", 1e-7 },
-  { "nanometer", 1e-6 },
-  { "micrometer", 1e-3 },
-  { "millimeter", 1 },
-  { "centimeter", 10 },
-  { "decimeter", 100 },
-  { "meter", 1e3 },
-  { "inch", 25.4 },
-  { "nanosecond", 1e-9 },
-  { "microsecond", 1e-6 },
-  { "millisecond", 1e-3 },
-  { "second", 1 },
-  { "minute", 60 },
-  { "hour", 3600 },
 };
 
 static gboolean
@@ -555,14 +535,11 @@ nd_zarr_image_clear (NdZarrImage *image)
   g_clear_pointer (&image->path, g_free);
 }
 
+/* The unit of the axis @name in mm or s. */
 static gdouble
-zarr_metadata_unit_factor (const gchar *unit)
+zarr_metadata_unit_factor (gchar name, const gchar *unit)
 {
-  for (guint i = 0; unit && i < G_N_ELEMENTS (units); i++) {
-    if (strcmp (units[i].name, unit) == 0)
-      return units[i].factor;
-  }
-  return 0;
+  return name == 't' ? nd_unit_seconds (unit) : nd_unit_mm (unit);
 }
 
 /* Axes are names in version 0.3 and objects later. Before, they have no names,
@@ -580,12 +557,13 @@ parse_axes (NdZarrImage *image, JsonArray *axes, GError **error)
     JsonObject *axis = element_object (axes, i);
     const gchar *name = axis ? get_text (axis, "name")
                              : node_text (json_array_get_element (axes, i));
-    const gdouble factor = zarr_metadata_unit_factor (get_text (axis, "unit"));
+    gdouble factor;
 
     if (!name || strlen (name) != 1 || !strchr ("tczyx", *name)
         || memchr (image->axes, *name, i))
       return zarr_metadata_refuse (error, ND_ERROR_FORMAT,
           "Its axes must be named t, c, z, y and x, each at most once");
+    factor = zarr_metadata_unit_factor (*name, get_text (axis, "unit"));
     image->axes[i] = *name;
     image->has_unit[i] = factor > 0;
     image->scale[i] = 1;
@@ -628,9 +606,8 @@ apply_units (NdZarrImage *image, JsonArray *axes)
 {
   for (guint i = 0; i < image->rank; i++) {
     if (image->has_unit[i]) {
-      const gdouble factor =
-          zarr_metadata_unit_factor (get_text (element_object (axes, i),
-              "unit"));
+      const gdouble factor = zarr_metadata_unit_factor (image->axes[i],
+          get_text (element_object (axes, i), "unit"));
 
       image->scale[i] *= factor;
       image->translation[i] *= factor;

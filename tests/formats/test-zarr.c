@@ -520,6 +520,10 @@ test_newer_versions (void)
   "\"axes\": [{\"name\": \"z\", \"unit\": \"millimeter\"}, " \
   "{\"name\": \"y\", \"unit\": \"millimeter\"}, "            \
   "{\"name\": \"x\", \"unit\": \"millimeter\"}]"
+#define MICRONS                                      \
+  "\"axes\": [{\"name\": \"z\", \"unit\": \"cm\"}, " \
+  "{\"name\": \"y\", \"unit\": \"mm\"}, {\"name\": \"x\", \"unit\": \"um\"}]"
+#define MICRONS_SCALE "\"type\": \"scale\", \"scale\": [0.2, 0.5, 250]"
 #define DATASETS(CHANGE)                                                     \
   "\"datasets\": [{\"path\": \"0\", \"coordinateTransformations\": [" CHANGE \
   "]}]"
@@ -532,6 +536,7 @@ test_newer_versions (void)
     const gchar *version, *multiscale, *warning;
   } cases[] = {
     { "0.5", AXES ", " DATASETS ("{" SCALE "}"), NULL },
+    { "0.4", MICRONS ", " DATASETS ("{" MICRONS_SCALE "}"), NULL },
     { "0.6", AXES ", " DATASETS ("{" SCALE "}"), "OME-Zarr 0.6, newer" },
     { "0.6.dev1", SYSTEMS DATASETS ("{" SCALE ", \"output\": \"space\"}"),
         "OME-Zarr 0.6.dev1, newer" },
