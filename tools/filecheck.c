@@ -125,6 +125,30 @@ file_check_compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(const gchar *const *) a, *(const gchar *const *) b);
 }
 
+/* Whether a header beside @path has its samples there, and counts for both. */
+static gboolean
+has_header (const gchar *path)
+{
+  static const struct
+  {
+    const gchar *samples, *header;
+  } pairs[] = { { ".img", ".hdr" }, { ".img.gz", ".hdr" },
+    { ".img.gz", ".hdr.gz" }, { ".raw", ".nhdr" }, { ".raw.gz", ".nhdr" },
+    { ".raw", ".mhd" }, { ".zraw", ".mhd" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++) {
+    if (g_str_has_suffix (path, pairs[i].samples)) {
+      const gint n = strlen (path) - strlen (pairs[i].samples);
+      g_autofree gchar *header =
+          g_strdup_printf ("%.*s%s", n, path, pairs[i].header);
+
+      if (g_file_test (header, G_FILE_TEST_IS_REGULAR))
+        return TRUE;
+    }
+  }
+  return FALSE;
+}
+
 static void
 file_check_check_path (Check *check, const gchar *path, guint depth)
 {
@@ -152,6 +176,8 @@ file_check_check_path (Check *check, const gchar *path, guint depth)
   check_series (check, path, names);
   for (guint i = 0; i < names->len; i++) {
     name = names->pdata[i];
+    if (has_header (name))
+      continue;
     /* A link to a folder may lead back. */
     if (!g_file_test (name, G_FILE_TEST_IS_SYMLINK)
         || !g_file_test (name, G_FILE_TEST_IS_DIR))

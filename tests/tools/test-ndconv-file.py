@@ -371,6 +371,26 @@ def check_check(folder):
     assert 'empty.nii' in line(text, 'not read'), text
     assert 'No such file' in run('check', folder + '/none', status=1)
     run('check', status=2)
+    # A header and its samples are one recording, whatever they begin with.
+    pairs = os.path.join(folder, 'pairs')
+    os.makedirs(pairs)
+    samples = b'\x1f\x8b' + bytes(22)
+    analyze = bytearray(348)
+    struct.pack_into('<i', analyze, 0, 348)
+    struct.pack_into('<8h', analyze, 40, 3, 4, 3, 2, 1, 1, 1, 1)
+    struct.pack_into('<2h', analyze, 70, 2, 8)
+    struct.pack_into('<8f', analyze, 76, *[1] * 8)
+    for name, content in (
+            ('a.nhdr', b'NRRD0004\ntype: uint8\ndimension: 3\nsizes: 4 3 2\n'
+             b'encoding: raw\ndata file: a.raw\n\n'), ('a.raw', samples),
+            ('b.mhd', b'ObjectType = Image\nNDims = 3\nDimSize = 4 3 2\n'
+             b'ElementType = MET_UCHAR\nElementDataFile = b.raw\n'),
+            ('b.raw', samples), ('c.hdr', analyze), ('c.img', samples)):
+        with open(os.path.join(pairs, name), 'wb') as file:
+            file.write(content)
+    text = run('check', pairs)
+    assert line(text, 'total') == ('3 recordings were read, 3 volumes, 72 '
+                                   'bytes; 0 cannot be read; 0 other files'), text
 
 
 def main():
