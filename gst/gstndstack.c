@@ -17,6 +17,9 @@
  * elements upstream would leave out frames, and each of these would cost a
  * volume.
  *
+ * A volume has the fields of its first frame, but no pose: slices are at equal
+ * distances. A warning tells if frames with poses come.
+ *
  * ## Example launch line
  * |[
  * gst-launch-1.0 videotestsrc num-buffers=256 ! video/x-raw,format=GRAY8,width=128,height=128 ! ndstack slices=32 ! ndconv3d filter="gaussian,sigma=1.5" ! ndfilesink location=sweep.nii.gz
@@ -73,6 +76,7 @@ struct _GstNdStack
   GstBuffer *complete;        /* volume for generate_output() */
   guint64 stacked, discarded; /* frames since start() */
   gboolean failed;            /* an error was posted */
+  gboolean warned;            /* of poses */
 };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
@@ -248,7 +252,7 @@ gst_nd_stack_start (GstBaseTransform *trans)
   self->timing = (GstNdTiming){ 0 };
   gst_nd_timing_reset (&self->timing);
   self->stacked = self->discarded = 0;
-  self->failed = FALSE;
+  self->failed = self->warned = FALSE;
   return TRUE;
 }
 
@@ -475,6 +479,34 @@ gst_nd_stack_generate_output (GstBaseTransform *trans, GstBuffer **output)
   return GST_FLOW_OK;
 }
 
+/* Takes @event, the metadata of frames. Returns that of volumes, or NULL if the
+ * next frame is not the first one of a volume. */
+static GstEvent *
+stack_metadata (GstNdStack *self, GstEvent *event, const NdMetadata *frames,
+    guint64 n)
+{
+  const gboolean live = gst_nd_metadata_is_live (event);
+  g_autoptr (NdMetadata) volumes = NULL;
+  const gchar *pose;
+
+  if (self->slices == 1)
+    return event;
+  volumes = gst_nd_stack_metadata (frames, self->slices, &pose);
+  if (pose && !self->warned) {
+    self->warned = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, FAILED,
+        ("The frames have poses (%s), which are left out: ndstack stacks "
+         "frames at equal distances. A program like PLUS's VolumeReconstructor "
+         "makes a volume of frames with poses",
+            pose),
+        (NULL));
+  }
+  gst_event_unref (event);
+  if (live)
+    return self->filled == 0 ? gst_nd_metadata_to_live_event (volumes) : NULL;
+  return gst_nd_metadata_to_event (volumes, n / self->slices);
+}
+
 static gboolean
 gst_nd_stack_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
@@ -513,6 +545,17 @@ gst_nd_stack_sink_event (GstBaseTransform *trans, GstEvent *event)
       /* The application flushes on purpose: no warning. */
       forget_volume (self);
       break;
+    case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY: {
+      guint64 volumes;
+      g_autoptr (NdMetadata) frames =
+          gst_nd_metadata_from_event (event, &volumes);
+
+      if (frames)
+        event = stack_metadata (self, event, frames, volumes);
+      if (!event)
+        return TRUE;
+      break;
+    }
     default:
       break;
   }

@@ -17,6 +17,10 @@ static const struct
 
 #define MAX_COMPONENTS 4
 
+/* The fields of a recording that name the poses of its frames. */
+#define POSE_NAME "DefaultFrameTransformName"
+#define POSE_NAMES "CustomFrameFieldNames"
+
 /* Sets the framerate of @to to that of @from times @numerator / @denominator.
  * If the result is not a fraction, any rate. */
 static void
@@ -200,4 +204,45 @@ gst_nd_stack_caps_of_frames (GstCaps *volumes, guint slices)
   for (guint i = 0; i < gst_caps_get_size (volumes); i++)
     append_frames (frames, gst_caps_get_structure (volumes, i), slices);
   return frames;
+}
+
+static gboolean
+is_pose (const gchar *key)
+{
+  return g_str_has_suffix (key, "Transform")
+      || g_str_has_suffix (key, "TransformStatus")
+      || strcmp (key, POSE_NAME) == 0 || strcmp (key, POSE_NAMES) == 0;
+}
+
+/* Removes the fields that belong to poses from @fields. */
+static void
+remove_poses (NdList *fields)
+{
+  NdField *all = (NdField *) fields->data;
+  guint kept = 0;
+
+  for (guint i = 0; i < fields->len; i++) {
+    if (!is_pose (all[i].key))
+      all[kept++] = all[i];
+  }
+  fields->len = kept;
+}
+
+NdMetadata *
+gst_nd_stack_metadata (const NdMetadata *frames, guint slices,
+    const gchar **pose)
+{
+  NdMetadata *volumes = nd_metadata_slice (frames, 0, G_MAXUINT64, slices);
+  const NdField *all = (const NdField *) frames->volume_fields->data;
+
+  *pose = NULL;
+  for (guint i = 0; i < frames->volume_fields->len && !*pose; i++) {
+    if (g_str_has_suffix (all[i].key, "Transform"))
+      *pose = all[i].key;
+  }
+  if (*pose) {
+    remove_poses (volumes->fields);
+    remove_poses (volumes->volume_fields);
+  }
+  return volumes;
 }

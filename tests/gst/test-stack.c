@@ -586,6 +586,82 @@ GST_START_TEST (test_restart)
 
 GST_END_TEST;
 
+/* The event with the metadata of frames, as gst/base/gstndcaps.h has it. */
+static GstEvent *
+metadata_event (const gchar *text, guint64 frames, gboolean live)
+{
+  GstStructure *structure = gst_structure_new ("ndconv-recording", "volumes",
+      G_TYPE_UINT64, frames, "metadata", G_TYPE_STRING, text, NULL);
+
+  if (live)
+    gst_structure_set (structure, "live", G_TYPE_BOOLEAN, TRUE, NULL);
+  return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, structure);
+}
+
+/* Expects that the next event of metadata has @text and @volumes. */
+static void
+check_metadata (GstHarness *h, const gchar *text, guint64 volumes)
+{
+  GstEvent *event;
+  gboolean found = FALSE;
+
+  while (!found && (event = gst_harness_try_pull_event (h))) {
+    const GstStructure *structure = gst_event_get_structure (event);
+    guint64 n;
+
+    found = gst_event_has_name (event, "ndconv-recording");
+    if (found) {
+      fail_unless_equals_string (gst_structure_get_string (structure,
+                                     "metadata"),
+          text);
+      fail_unless (gst_structure_get_uint64 (structure, "volumes", &n));
+      fail_unless_equals_uint64 (n, volumes);
+    }
+    gst_event_unref (event);
+  }
+  fail_unless (found == (text != NULL));
+}
+
+/* Frame n had the fields of volume n, poses among them. */
+GST_START_TEST (test_metadata)
+{
+  static const gchar frames[] =
+      "o 5\nt 0\nt 40\nt 80\nt 120\nf Patient A\n"
+      "f DefaultFrameTransformName ProbeToReferenceTransform\n"
+      "v 0 Gain 1\nv 0 ProbeToReferenceTransform 1\n"
+      "v 0 ProbeToReferenceTransformStatus OK\nv 1 Gain 2\n"
+      "v 1 ProbeToReferenceTransform 2\nv 2 Gain 3\n"
+      "v 2 ProbeToReferenceTransform 3\n";
+  static const gchar next[] = "o 5\nt 0\nv 0 Gain 4\n";
+  GstHarness *h = stack_harness (2, GRAY8_8X2);
+
+  gst_harness_push_event (h, metadata_event (frames, 4, FALSE));
+  check_metadata (h, "o 5\nt 0\nt 80\nf Patient A\nv 0 Gain 1\nv 1 Gain 3\n",
+      2);
+  fail_unless_equals_int (messages (h).warnings, 1);
+  /* A second warning would tell nothing new. */
+  gst_harness_push_event (h, metadata_event (frames, 4, TRUE));
+  check_metadata (h, "o 5\nt 0\nt 80\nf Patient A\nv 0 Gain 1\nv 1 Gain 3\n",
+      0);
+  fail_unless_equals_int (messages (h).warnings, 0);
+  push (h, 0, 1, 16);
+  gst_harness_push_event (h, metadata_event (next, 0, TRUE));
+  check_metadata (h, NULL, 0);
+  push (h, 1, 2, 16);
+  gst_harness_push_event (h, metadata_event (next, 0, TRUE));
+  check_metadata (h, next, 0);
+  fail_unless_equals_int (messages (h).warnings, 0);
+  gst_harness_teardown (h);
+
+  h = stack_harness (1, GRAY8_8X2);
+  gst_harness_push_event (h, metadata_event (frames, 4, FALSE));
+  check_metadata (h, frames, 4);
+  fail_unless_equals_int (messages (h).warnings, 0);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 stack_suite (void)
 {
@@ -597,6 +673,7 @@ stack_suite (void)
   tcase_add_test (tc, test_caps);
   tcase_add_test (tc, test_caps_backwards);
   tcase_add_test (tc, test_stride);
+  tcase_add_test (tc, test_metadata);
   tcase_add_test (tc, test_discont);
   tcase_add_test (tc, test_gap);
   tcase_add_test (tc, test_flush);
