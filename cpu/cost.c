@@ -41,6 +41,9 @@
 /* Per complex number of a pass of transforms, without the transform. */
 #define GATHER_TIME TIME (2.5e-9)
 
+/* The same of pieces of rows, which stay in the cache. */
+#define LINE_NUMBER_TIME TIME (1e-9)
+
 /* A pass of a box takes as long as one of so many taps. */
 #define BOX_TAPS 16
 
@@ -202,14 +205,35 @@ nd_cost_transform (gsize n)
 }
 
 gdouble
+nd_cost_fft_lines (const NdJob *job, gsize n, gsize tasks)
+{
+  const guint n_filters = job->bank->n_filters;
+  const gdouble threads = nd_threads ();
+  const gdouble transform =
+      nd_cost_transform (n / 2) + n / 2 * LINE_NUMBER_TIME;
+  const gdouble task = nd_line_kernels ()->lanes
+      * (transform * (1 + n_filters) + n_filters * n / 2 * PRODUCT_TIME);
+
+  return job->shape.components * ceil (tasks / threads) * task
+      * (1 + FFT_SHARE * (threads - 1))
+      + (padded_samples (job) * FFT_PAD_TIME
+            + samples (job) * n_filters * FFT_STORE_TIME)
+      / threads;
+}
+
+gdouble
 nd_cost_fft_whole (const NdJob *job, const gsize size[3], guint spectra)
 {
   gdouble numbers = (size[0] / 2 + 1.0) * size[1] * size[2];
+  /* Rows are transformed as many at a time as a vector has lanes. */
+  const gdouble rows = (gdouble) size[1] * size[2];
+  const gdouble lanes = nd_line_kernels ()->lanes;
   gdouble transform = 0;
 
   for (guint a = 0; a < 3; a++)
-    transform +=
-        GATHER_TIME + (size[a] > 1 ? nd_cost_transform (size[a]) / size[a] : 0);
+    transform += (a == 0 ? ceil (rows / lanes) * lanes / rows : 1)
+        * (GATHER_TIME
+            + (size[a] > 1 ? nd_cost_transform (size[a]) / size[a] : 0));
   return job->shape.components * numbers
       * (transform * (1 + job->bank->n_filters) + spectra * PRODUCT_TIME)
       / nd_threads ();

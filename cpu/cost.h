@@ -18,6 +18,10 @@ gdouble nd_cost_direct (const NdJob *job, const NdRingOptions *options);
 /* For jobs that nd_job_check_separable() accepts. */
 gdouble nd_cost_separable (const NdJob *job);
 
+/* By @tasks of as many pieces of rows as a vector has lanes, of @n samples
+ * each. */
+gdouble nd_cost_fft_lines (const NdJob *job, gsize n, gsize tasks);
+
 /* By transforms of whole volumes. @size is the size of the transforms, @spectra
  * the number of filter spectra that are not zero. */
 gdouble nd_cost_fft_whole (const NdJob *job, const gsize size[3],

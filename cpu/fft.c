@@ -1,7 +1,6 @@
-/* Method `fft`: transforms blocks or whole volumes, whichever is estimated to
- * be faster. For tests, the environment variable NDCONV_CPU_FFT chooses
- * `blocks` or `whole`. If the filters are too large for blocks, whole volumes
- * are transformed in any case.
+/* Method `fft`: transforms blocks, pieces of rows or whole volumes, whichever
+ * is estimated to be fastest. For tests, the variable NDCONV_CPU_FFT of the
+ * environment chooses `blocks`, `lines` or `whole`, if that can do the job.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the ndconv developers
@@ -10,23 +9,37 @@
 
 #include <math.h>
 
-/* @error is that of whole volumes, if neither way is possible. */
+static const struct
+{
+  const gchar *name;
+  const NdCpuMethod *method;
+} ways[] = { { "blocks", &nd_cpu_fft_blocks }, { "lines", &nd_cpu_fft_lines },
+  { "whole", &nd_cpu_fft_whole } };
+
+/* @error is that of whole volumes, if no way is possible. */
 static const NdCpuMethod *
 fft_cheapest (const NdJob *job, const NdRingOptions *options, gdouble *seconds,
     GError **error)
 {
   const gchar *wanted = g_getenv ("NDCONV_CPU_FFT");
-  const gdouble blocks = nd_cpu_fft_blocks.cost (job, options, NULL);
-  const gdouble whole =
-      nd_cpu_fft_whole.cost (job, options, isfinite (blocks) ? NULL : error);
-  gboolean use_blocks = blocks < whole;
+  const NdCpuMethod *best = &nd_cpu_fft_whole;
 
-  if (g_strcmp0 (wanted, "whole") == 0)
-    use_blocks = !isfinite (whole);
-  else if (g_strcmp0 (wanted, "blocks") == 0)
-    use_blocks = isfinite (blocks);
-  *seconds = use_blocks ? blocks : whole;
-  return use_blocks ? &nd_cpu_fft_blocks : &nd_cpu_fft_whole;
+  *seconds = INFINITY;
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++) {
+    const NdCpuMethod *method = ways[i].method;
+    const gdouble cost = method->cost (job, options,
+        method == &nd_cpu_fft_whole && !isfinite (*seconds) ? error : NULL);
+    const gboolean is_wanted =
+        isfinite (cost) && g_strcmp0 (wanted, ways[i].name) == 0;
+
+    if (cost < *seconds || is_wanted) {
+      *seconds = cost;
+      best = method;
+    }
+    if (is_wanted)
+      break;
+  }
+  return best;
 }
 
 static gdouble

@@ -97,6 +97,10 @@ typedef struct
   /* a[i] *= b[i], or its conjugate, for @n numbers. */
   void (*multiply) (NdReal *a, const NdReal *b, gboolean conjugate, gsize n);
 
+  /* to[i] = a[i] * w[i] for @n numbers; those of @w are the same for all lanes,
+   * a real and an imaginary part each. */
+  void (*multiply_all) (NdReal *to, const NdReal *a, const NdReal *w, gsize n);
+
   /* out[i][x] = @weight * sum over j < k of line[i + j][x], for @n <= @k
    * outputs of @width numbers, which is rounded up to whole vectors. Lines are
    * @lines, n + k - 1 of them, or, if that is NULL, at @base, @stride floats

@@ -266,7 +266,7 @@ add_products (NdReal *sum, const NdReal *a, const NdReal *b, gsize n)
 }
 
 static void
-multiply_all (NdReal *to, const NdReal *by, gboolean conjugate, gsize n)
+multiply_lanes (NdReal *to, const NdReal *by, gboolean conjugate, gsize n)
 {
   Complex *a = (Complex *) to;
   const Complex *b = (const Complex *) by;
@@ -276,6 +276,13 @@ multiply_all (NdReal *to, const NdReal *by, gboolean conjugate, gsize n)
 
     a[i] = multiply (a + i, &c);
   }
+}
+
+static void
+multiply_all (NdReal *to, const NdReal *from, const NdReal *w, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    ((Complex *) to)[i] = twiddled (((const Complex *) from)[i], w + 2 * i);
 }
 
 /* Sums of boxes without differences, so that errors do not grow and a number
@@ -338,6 +345,7 @@ const NdLineKernels ND_TARGET_TABLE (nd_line_kernels) = {
   .scatter = scatter,
   .turn = turn,
   .multiply_add = add_products,
-  .multiply = multiply_all,
+  .multiply = multiply_lanes,
+  .multiply_all = multiply_all,
   .sum_box = sum_box,
 };

@@ -53,8 +53,9 @@ extern const NdCpuMethod nd_double_cpu_separable;
 extern const NdCpuMethod nd_double_cpu_fft;
 extern const NdCpuMethod nd_double_cpu_reference;
 
-/* The two implementations of method `fft`. */
+/* The implementations of method `fft`. */
 extern const NdCpuMethod nd_cpu_fft_blocks;
+extern const NdCpuMethod nd_cpu_fft_lines;
 extern const NdCpuMethod nd_cpu_fft_whole;
 
 G_END_DECLS

@@ -25,12 +25,14 @@ typedef long double NdReferenceSum;
 
 #define nd_cost_direct nd_double_cost_direct
 #define nd_cost_fft_blocks nd_double_cost_fft_blocks
+#define nd_cost_fft_lines nd_double_cost_fft_lines
 #define nd_cost_fft_whole nd_double_cost_fft_whole
 #define nd_cost_separable nd_double_cost_separable
 #define nd_cost_transform nd_double_cost_transform
 #define nd_cpu_direct nd_double_cpu_direct
 #define nd_cpu_fft nd_double_cpu_fft
 #define nd_cpu_fft_blocks nd_double_cpu_fft_blocks
+#define nd_cpu_fft_lines nd_double_cpu_fft_lines
 #define nd_cpu_fft_whole nd_double_cpu_fft_whole
 #define nd_cpu_reference nd_double_cpu_reference
 #define nd_cpu_separable nd_double_cpu_separable
