@@ -24,9 +24,11 @@
 #include "filters/designs.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "filters/band.h"
 
 #include <math.h>
+#include <string.h>
 
 #define THIRD_RING 10.1734681350627
 #define SECOND_ZERO (8 * G_PI)
@@ -250,15 +252,34 @@ nd_design_psf (const NdParameters *parameters, const NdAxes *axes,
 #define MAX_SIGMA 8.0
 #define DEFAULT_SNR 30
 
+/* Of a psf times exp (i u x). */
+typedef struct
+{
+  gdouble re, im;
+} Sum;
+
+/* The last sums along each axis and those after it, for each sign of their
+ * frequencies. */
+typedef struct
+{
+  const NdFilter *psf;
+  gsize at[ND_AXES];     /* in the memory */
+  gsize volume[ND_AXES]; /* samples of the axes before */
+  gdouble u[ND_AXES][1 << ND_AXES][ND_AXES];
+  gboolean is_made[ND_AXES][1 << ND_AXES];
+  Sum *memory;
+} Sums;
+
 typedef struct
 {
   gdouble sigma[ND_AXES];
   gdouble noise; /* 1 / snr^2 */
   NdFilter *psf; /* or NULL */
+  Sums *sums;    /* of the psf */
 } Wiener;
 
-/* The transform at all frequencies of a fit in 3D takes 1.3 ms a sample. */
-#define MAX_MEASURED 8192
+/* The sums of so many samples take up to 15 MB. */
+#define MAX_MEASURED 65536
 
 static gdouble
 psf_respond (const gdouble u[ND_AXES], gconstpointer data)
@@ -272,40 +293,76 @@ psf_respond (const gdouble u[ND_AXES], gconstpointer data)
   return (1 + w->noise) * g / (g * g + w->noise);
 }
 
+/* Makes @sums, zeroed, ready for @psf. */
+static gboolean
+sums_init (Sums *sums, const NdFilter *psf, GError **error)
+{
+  gsize total = 0, volume = 1;
+
+  sums->psf = psf;
+  for (guint a = 0; a < ND_AXES; a++) {
+    sums->at[a] = total;
+    sums->volume[a] = volume;
+    total += volume << (ND_AXES - a);
+    volume *= psf->size[a];
+  }
+  sums->memory = nd_memory_new (total, sizeof (Sum), error);
+  return sums->memory != NULL;
+}
+
+/* The sums along @axis and those after it, sums->volume[axis] of them. The
+ * frequencies of a fit come in the order of memory, with all signs: most find
+ * the sums along all axes but x. */
+static const Sum *
+sum_along (Sums *sums, guint axis, const gdouble u[ND_AXES])
+{
+  const NdFilter *psf = sums->psf;
+  const gsize n = sums->volume[axis];
+  const gdouble centre = (gint) (psf->size[axis] / 2) + psf->origin[axis];
+  guint entry = 0;
+  gdouble *found;
+  const Sum *before;
+  Sum *sum;
+
+  for (guint a = axis; a < ND_AXES; a++)
+    entry |= signbit (u[a]) ? 1 << (a - axis) : 0;
+  sum = sums->memory + sums->at[axis] + entry * n;
+  found = sums->u[axis][entry];
+  if (sums->is_made[axis][entry]
+      && memcmp (found + axis, u + axis, (ND_AXES - axis) * sizeof (gdouble))
+          == 0)
+    return sum;
+  memcpy (found, u, ND_AXES * sizeof (gdouble));
+  sums->is_made[axis][entry] = TRUE;
+  before = axis + 1 < ND_AXES ? sum_along (sums, axis + 1, u) : NULL;
+  memset (sum, 0, n * sizeof (Sum));
+  for (gsize m = 0; m < psf->size[axis]; m++) {
+    const gdouble angle = u[axis] * ((gdouble) m - centre);
+    const gdouble re = cos (angle), im = sin (angle);
+    const gdouble *p = psf->coefficients + m * n;
+    const Sum *b = before + m * n;
+
+    for (gsize i = 0; !before && i < n; i++) {
+      sum[i].re += p[i] * re;
+      sum[i].im += p[i] * im;
+    }
+    for (gsize i = 0; before && i < n; i++) {
+      sum[i].re += b[i].re * re - b[i].im * im;
+      sum[i].im += b[i].re * im + b[i].im * re;
+    }
+  }
+  return sum;
+}
+
 /* E + O for the response E - i O, which is conj P / (|P|^2 + noise). */
 static gdouble
 measured_respond (const gdouble u[ND_AXES], gconstpointer data)
 {
   const Wiener *w = data;
-  const gsize *size = w->psf->size;
-  gdouble cosine = 0, sine = 0;
+  const Sum *p = sum_along (w->sums, 0, u);
 
-  for (gsize row = 0; row < nd_filter_count (w->psf) / size[0]; row++) {
-    const gdouble *p = w->psf->coefficients + row * size[0];
-    const gdouble c = cos (u[0]), s = sin (u[0]);
-    gdouble angle = -u[0] * (gdouble) (size[0] / 2 + w->psf->origin[0]);
-    gdouble re, im;
-    gsize left = row;
-
-    for (guint a = 1; a < ND_AXES; a++) {
-      angle += u[a]
-          * ((gdouble) (left % size[a])
-              - (gdouble) (gint) (size[a] / 2 + w->psf->origin[a]));
-      left /= size[a];
-    }
-    re = cos (angle);
-    im = sin (angle);
-    for (gsize x = 0; x < size[0]; x++) {
-      const gdouble turned = re * c - im * s;
-
-      cosine += p[x] * re;
-      sine += p[x] * im;
-      im = re * s + im * c;
-      re = turned;
-    }
-  }
-  return (1 + w->noise) * (cosine - sine)
-      / (cosine * cosine + sine * sine + w->noise);
+  return (1 + w->noise) * (p->re - p->im)
+      / (p->re * p->re + p->im * p->im + w->noise);
 }
 
 static gboolean
@@ -387,7 +444,9 @@ nd_design_wiener (const NdParameters *parameters, const NdAxes *axes,
   NdBand band = { .stretch = { 1, 1, 1, 1 } };
   const gboolean measured = nd_parameters_has (parameters, "location");
   g_autoptr (NdFilter) psf = NULL;
-  Wiener wiener = { .psf = NULL };
+  g_autofree Sum *memory = NULL;
+  Sums sums = { .psf = NULL };
+  Wiener wiener = { .sums = &sums };
   gboolean ok;
 
   if (!check_location (parameters, error))
@@ -399,8 +458,12 @@ nd_design_wiener (const NdParameters *parameters, const NdAxes *axes,
       || !nd_parameters_get_weights (parameters, DEFAULT_SNR, &band.weights,
           error))
     return NULL;
-  if (measured)
+  if (measured) {
+    if (!sums_init (&sums, psf, error))
+      return NULL;
+    memory = sums.memory;
     fit.ideal = measured_respond;
+  }
   wiener.noise = 1 / (band.weights.snr * band.weights.snr);
   fit.data = &wiener;
   fit.n_conditions = 1;

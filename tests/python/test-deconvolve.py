@@ -202,8 +202,28 @@ def check_wiener(folder):
     error = abs(respond(found, 6, 6) - wanted)
     print(f"wiener of a file: {error.max():.1e} of {abs(wanted).max():.1f}")
     assert error.max() < .05 * abs(wanted).max()
-    numpy.save(path, numpy.ones((91, 91)))
-    check_raises(ndconv.SettingsError, "8281 samples", ndconv.design, text,
+    # Many samples, along all axes more than the filter has.
+    z, y, x = numpy.meshgrid(numpy.arange(-20, 20), numpy.arange(-15, 16),
+                             numpy.arange(-20, 21), indexing="ij")
+    psf = numpy.exp(-(z ** 2 + y ** 2 + x ** 2) / 2.)
+    psf *= RANDOM.random(psf.shape) * .2 + .9
+    numpy.save(path, psf)
+    found = ndconv.design(text.replace("size=13", "size=11") + ",center=20:15:20",
+                          axes="zyx")
+    u = numpy.linspace(-1.5, 1.5, 5)
+
+    def respond_3d(w, centre):
+        for n, c in zip(w.shape, centre):
+            w = numpy.tensordot(
+                w, numpy.exp(-1j * numpy.outer(numpy.arange(n) - c, u)), (0, 0))
+        return w
+    p = respond_3d(psf / psf.sum(), (20, 15, 20))
+    wanted = (1 + 1 / 64) * p.conj() / (abs(p) ** 2 + 1 / 64)
+    error = abs(respond_3d(found, (5, 5, 5)) - wanted)
+    print(f"wiener of a long psf: {error.max():.1e} of {abs(wanted).max():.1f}")
+    assert error.max() < .05 * abs(wanted).max()
+    numpy.save(path, numpy.ones((257, 256)))
+    check_raises(ndconv.SettingsError, "65792 samples", ndconv.design, text,
                  axes="yx")
     check_raises(ndconv.SettingsError, "sigma is given with", ndconv.design,
                  text + ",sigma=1", axes="yx")
