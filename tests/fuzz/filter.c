@@ -36,14 +36,14 @@ find_largest (const gchar *text)
       text++;
       continue;
     }
-    if (g_ascii_isalpha (*end))
-      return G_MAXUINT;
     largest = MAX (largest, MIN (number, G_MAXUINT));
     text = end;
     /* Digits after the point. */
     if (*text == '.')
       for (text++; g_ascii_isdigit (*text); text++)
         ;
+    if (g_ascii_isalpha (*text))
+      return G_MAXUINT;
   }
   return largest;
 }
