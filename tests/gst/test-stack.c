@@ -651,13 +651,13 @@ GST_START_TEST (test_metadata)
   gst_harness_push_event (h, metadata_event (next, 0, TRUE));
   check_metadata (h, next, 0);
   fail_unless_equals_int (messages (h).warnings, 0);
-  gst_harness_teardown (h);
+  teardown (h);
 
   h = stack_harness (1, GRAY8_8X2);
   gst_harness_push_event (h, metadata_event (frames, 4, FALSE));
   check_metadata (h, frames, 4);
   fail_unless_equals_int (messages (h).warnings, 0);
-  gst_harness_teardown (h);
+  teardown (h);
 }
 
 GST_END_TEST;

@@ -21,9 +21,13 @@ if [ $status = 23 ]; then
   export ASAN_OPTIONS="$options:fast_unwind_on_malloc=0"
   export LSAN_OPTIONS="$LSAN_OPTIONS:print_suppressions=1"
   cat "$said" >&2
+  # The run that makes GStreamer's registry may have so many more quarks that
+  # GLib leaks its first table of them, and this one may not.
+  grep -q ' 16384 byte(s) leaked in 1 allocation' "$said" && quarks=true
   "$@" 2>"$said"
   status=$?
-  if [ $status = 0 ] && ! grep -q '^Suppressions used' "$said"; then
+  if [ $status = 0 ] && [ -z "${quarks:-}" ] &&
+      ! grep -q '^Suppressions used' "$said"; then
     echo "the memory above leaked in one of two runs" >&2
     status=1
   fi
