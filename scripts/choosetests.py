@@ -41,6 +41,7 @@ ROOMS = {
     "scripts": "demo debugging-page",
     "docs": "*-page recipes",
     "README.md": "readme manual",
+    "debian": "packages",
     "gst": "conv* manual stack testsrc compat plugins* links",
     "gst/algorithm": "denoise noise structure algorithmstreams algorithms-device",
     "gst/base": "timing conv settings changes checklist irregular seeks",
