@@ -27,8 +27,9 @@ def plan(ledger: Ledger, options: Options,
         try:
             job = options.make_job(path, target)
             ledger.add(job)
-            if getattr(job.source, "cut", ""):
-                ledger.notes.append(job.source.cut)
+            cut = getattr(job.source, "cut", "")
+            if cut:
+                ledger.notes.append(cut)
         except (lib.Error, TypeError, OSError) as error:
             # One damaged input does not keep the others from being filtered.
             ledger.refuse(path, error)

@@ -102,8 +102,7 @@ def extend(array: numpy.ndarray, axes: str, borders: Sequence[str],
         array = numpy.take(array, indices, axis=i)
         if own[axis] == "constant":
             array = array.astype(_find_type(array.dtype, value), copy=False)
-            outside = [slice(None)] * array.ndim
-            outside[i] = numpy.flatnonzero(indices < 0)
-            array[tuple(outside)] = value
+            outside = numpy.flatnonzero(indices < 0)
+            array[(slice(None),) * i + (outside,)] = value
         inner[i] = slice(before, before + n)
     return array, tuple(inner)

@@ -123,6 +123,6 @@ def estimate(filter: Filter, shape: Iterable[int], dtype: Any, *,
             t.seconds * rate <= 1 if rate else None))
     if not found:
         raise refusals[0][1]
-    for backend, error in refusals:
-        warnings.warn(f"{backend}: {error}", RuntimeWarning, stacklevel=2)
+    for backend, refusal in refusals:
+        warnings.warn(f"{backend}: {refusal}", RuntimeWarning, stacklevel=2)
     return found

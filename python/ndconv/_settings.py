@@ -10,9 +10,11 @@ import inspect
 import json
 import re
 import textwrap
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, TypeVar
 
 from . import _library as lib
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Setting(NamedTuple):
@@ -74,16 +76,17 @@ def _document(name: str, row: Setting) -> str:
     return head + "\n" + textwrap.indent(textwrap.fill(text, 76), "    ")
 
 
-def takes(rows: dict[str, Setting]) -> Callable[[Any], Any]:
+def takes(rows: dict[str, Setting]) -> Callable[[Function], Function]:
     """For a function with `**settings`: gives it the signature and, in place of
     the line "{settings}", the documentation of parameters of @rows."""
-    def decorate(function: Any) -> Any:
+    def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
         own = list(signature.parameters.values())[:-1]
         more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY,
                                   default=row.default, annotation=Any)
                 for name, row in rows.items()]
-        function.__signature__ = signature.replace(parameters=own + more)
+        changed = signature.replace(parameters=own + more)
+        setattr(function, "__signature__", changed)
         if function.__doc__:
             text = "\n".join(_document(*item) for item in rows.items())
             function.__doc__ = function.__doc__.replace(
